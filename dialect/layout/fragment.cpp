@@ -8,9 +8,12 @@ namespace tilewright::layout {
 void FragmentLayout::check() const {
   std::string what = "fragment layout: " + std::to_string(rows) + " x " + std::to_string(cols) + " over " +
                      std::to_string(warps) + " warps: ";
-  if (warps != 1 && (warps <= 0 || warps % 4 != 0)) throw Error(what + "expected 1 warp or whole warpgroups of 4 warps");
-  if (rows != 16 * warps) throw Error(what + "expected " + std::to_string(16 * warps) + " rows, 16 for each warp");
-  if (cols <= 0 || cols % 8 != 0) throw Error(what + "the columns must be a positive multiple of 8");
+  if (warps != 1 && (warps <= 0 || warps % 4 != 0))
+    throw Error(what + "expected 1 warp or whole warpgroups of 4 warps");
+  if (rows != 16 * warps)
+    throw Error(what + "expected " + std::to_string(16 * warps) + " rows, 16 for each warp");
+  if (cols <= 0 || cols % 8 != 0)
+    throw Error(what + "the columns must be a positive multiple of 8");
 }
 
 Coord FragmentLayout::coord(int warp, int lane, int index) const {
@@ -23,18 +26,20 @@ Owner FragmentLayout::owner(int row, int col) const {
 
 Coord matrix_lane_address(int lane, int r0, int c0, bool transposed) {
   int low = lane & 7, second = (lane >> 3) & 1, third = lane >> 4;
-  if (transposed) return {c0 + 8 * third + low, r0 + 8 * second};
+  if (transposed)
+    return {c0 + 8 * third + low, r0 + 8 * second};
   return {r0 + low + 8 * second, c0 + 8 * third};
 }
 
-int64_t matrix_lane_byte(const SharedLayout& tile, int lane, int r0, int c0, bool transposed) {
+int64_t matrix_lane_byte(const SharedLayout &tile, int lane, int r0, int c0, bool transposed) {
   Coord at = matrix_lane_address(lane, r0, c0, transposed);
   return tile.byte_of(at.row, at.col);
 }
 
 Coord mma_b_lane_address(int lane, int k0, int n0, bool k_major) {
   int low = lane & 7, second = (lane >> 3) & 1, third = lane >> 4;
-  if (k_major) return {n0 + low + 8 * third, k0 + 8 * second};
+  if (k_major)
+    return {n0 + low + 8 * third, k0 + 8 * second};
   return {k0 + low + 8 * second, n0 + 8 * third};
 }
 
@@ -49,7 +54,7 @@ void WgmmaOperand::check() const {
 int64_t WgmmaOperand::leading_bytes() const { return mn_major ? tile.panel_bytes() : 16; }
 
 uint32_t WgmmaOperand::high_word() const {
-  const uint32_t swizzle_128b = 1u << 30;  // bits 63..62 of the descriptor = 1
+  const uint32_t swizzle_128b = 1u << 30; // bits 63..62 of the descriptor = 1
   return swizzle_128b | uint32_t(stride_bytes() >> 4);
 }
 
@@ -58,7 +63,8 @@ uint32_t WgmmaOperand::low_word(uint32_t address) const {
 }
 
 int64_t WgmmaOperand::k_step_bytes(int kk) const {
-  if (mn_major) return int64_t(kk) * 16 * kPanelBytes;
+  if (mn_major)
+    return int64_t(kk) * 16 * kPanelBytes;
   return (kk * 16 / 64) * tile.panel_bytes() + (kk * 16 % 64) * 2;
 }
 
@@ -71,7 +77,7 @@ int64_t WgmmaOperand::mn_bytes(int mn) const {
 
 int WgmmaOperand::k_steps() const { return (mn_major ? tile.rows : tile.cols) / 16; }
 
-std::string picture(const FragmentLayout& f, int max_rows, int max_cols) {
+std::string picture(const FragmentLayout &f, int max_rows, int max_cols) {
   std::string out = std::to_string(f.rows) + " x " + std::to_string(f.cols) + " fragment, " + std::to_string(f.warps) +
                     " warps, " + std::to_string(f.elements()) + " elements a thread; warp.lane.element\n";
   for (int r = 0; r < std::min(f.rows, max_rows); ++r) {
@@ -85,4 +91,4 @@ std::string picture(const FragmentLayout& f, int max_rows, int max_cols) {
   return out;
 }
 
-}  // namespace tilewright::layout
+} // namespace tilewright::layout

@@ -40,9 +40,9 @@ INSTANTIATE_TEST_SUITE_P(All, SharedLayouts,
 TEST(SharedLayout, FollowsTheSwizzleFormula) {
   SharedLayout s = swizzled(64, 128);
   EXPECT_EQ(s.byte_of(0, 0), 0);
-  EXPECT_EQ(s.byte_of(0, 64), 64 * 128);          // second panel
-  EXPECT_EQ(s.byte_of(1, 0), 128 + 16);           // chunk 0 ^ 1
-  EXPECT_EQ(s.byte_of(7, 9), 7 * 128 + 6 * 16 + 2);  // chunk 1 ^ 7, second element
+  EXPECT_EQ(s.byte_of(0, 64), 64 * 128);            // second panel
+  EXPECT_EQ(s.byte_of(1, 0), 128 + 16);             // chunk 0 ^ 1
+  EXPECT_EQ(s.byte_of(7, 9), 7 * 128 + 6 * 16 + 2); // chunk 1 ^ 7, second element
   EXPECT_EQ(s.size_bytes(), 16384);
   EXPECT_EQ(s.alignment(), 1024);
   EXPECT_EQ((SharedLayout{1, 64, 4}.alignment()), 128);
@@ -105,7 +105,8 @@ TEST(LaneAddresses, BringFragmentRegisters) {
               int col_in_matrix = transposed ? lane / 4 : 2 * (lane % 4) + e;
               Coord start = matrix_lane_address(8 * q + row_in_matrix, 16 * warp, c0, transposed);
               Coord element{start.row, start.col + col_in_matrix};
-              if (transposed) std::swap(element.row, element.col);
+              if (transposed)
+                std::swap(element.row, element.col);
               ASSERT_EQ(element, f.coord(warp, lane, c0 / 2 + 2 * q + e));
             }
 }
@@ -136,21 +137,25 @@ TEST(BankConflicts, NoneForMatrixAccessToASwizzledTile) {
           at_plain[size_t(l)] = matrix_lane_byte(plain, l, r0, c0, transposed);
         }
         EXPECT_EQ(bank_conflicts(at, 16), 0);
-        EXPECT_EQ(bank_conflicts(at_plain, 16), 4 * 7);  // rows of 128 bytes: all 8 rows in the same banks
+        EXPECT_EQ(bank_conflicts(at_plain, 16), 4 * 7); // rows of 128 bytes: all 8 rows in the same banks
       }
 }
 
 TEST(BankConflicts, CountsPasses) {
   std::array<int64_t, 32> at{};
-  EXPECT_EQ(bank_conflicts(at, 4), 0);  // one word for all: broadcast
-  for (int l = 0; l < 32; ++l) at[size_t(l)] = 4 * l;
+  EXPECT_EQ(bank_conflicts(at, 4), 0); // one word for all: broadcast
+  for (int l = 0; l < 32; ++l)
+    at[size_t(l)] = 4 * l;
   EXPECT_EQ(bank_conflicts(at, 4), 0);
-  for (int l = 0; l < 32; ++l) at[size_t(l)] = 8 * l;
+  for (int l = 0; l < 32; ++l)
+    at[size_t(l)] = 8 * l;
   EXPECT_EQ(bank_conflicts(at, 4), 1);
   EXPECT_EQ(bank_conflicts(at, 8), 0);
-  for (int l = 0; l < 32; ++l) at[size_t(l)] = 128 * l;
+  for (int l = 0; l < 32; ++l)
+    at[size_t(l)] = 128 * l;
   EXPECT_EQ(bank_conflicts(at, 4), 31);
-  for (int l = 1; l < 32; ++l) at[size_t(l)] = -1;  // one active lane
+  for (int l = 1; l < 32; ++l)
+    at[size_t(l)] = -1; // one active lane
   EXPECT_EQ(bank_conflicts(at, 4), 0);
   EXPECT_THROW(bank_conflicts(at, 3), Error);
 }
@@ -162,7 +167,7 @@ TEST(WgmmaOperand, FieldsOfDescriptors) {
   EXPECT_EQ(k_major.high_word(), 0x40000040u);
   EXPECT_EQ(mn_major.high_word(), 0x40000040u);
   EXPECT_EQ(k_major.low_word(0x8400), 0x840u | 1u << 16);
-  EXPECT_EQ(k_major.low_word(0x01008400), 0x840u | 1u << 16);  // the CTA rank of a cluster is masked away
+  EXPECT_EQ(k_major.low_word(0x01008400), 0x840u | 1u << 16); // the CTA rank of a cluster is masked away
   EXPECT_EQ(mn_major.low_word(0x400), 0x40u | (8192u >> 4) << 16);
   EXPECT_EQ(k_major.k_steps(), 8);
   EXPECT_EQ(k_major.mn_extent(), 64);
@@ -179,9 +184,11 @@ TEST(WgmmaOperand, FieldsOfDescriptors) {
 // A K-major k-step starts at the unswizzled place of its first element: the hardware applies the XOR to address bits.
 TEST(WgmmaOperand, KStepsStartWhereTheirColumnsDo) {
   WgmmaOperand b{swizzled(64, 128), false};
-  for (int kk = 0; kk < b.k_steps(); ++kk) EXPECT_EQ(b.k_step_bytes(kk), b.tile.byte_of(0, 16 * kk));
+  for (int kk = 0; kk < b.k_steps(); ++kk)
+    EXPECT_EQ(b.k_step_bytes(kk), b.tile.byte_of(0, 16 * kk));
   WgmmaOperand t{swizzled(64, 128), true};
-  for (int kk = 0; kk < t.k_steps(); ++kk) EXPECT_EQ(t.k_step_bytes(kk), t.tile.byte_of(16 * kk, 0));
+  for (int kk = 0; kk < t.k_steps(); ++kk)
+    EXPECT_EQ(t.k_step_bytes(kk), t.tile.byte_of(16 * kk, 0));
 }
 
 TEST(Pictures, ShowOwnersAndBytes) {
@@ -191,5 +198,5 @@ TEST(Pictures, ShowOwnersAndBytes) {
   EXPECT_NE(f.find("0.0.2"), std::string::npos) << f;
 }
 
-}  // namespace
-}  // namespace tilewright::layout
+} // namespace
+} // namespace tilewright::layout
