@@ -1,0 +1,42 @@
+"""Tilewright as a module of peers.py: peers.py --module ours.py ..."""
+import torch
+
+import capi
+
+NAME = "tilewright"
+
+_handles = {}
+_workspaces = {}
+
+
+def handle():
+    device = torch.cuda.current_device()
+    if device not in _handles:
+        _handles[device] = capi.Handle(device)
+    return _handles[device]
+
+
+def workspace(args):
+    """One buffer for each set of sizes: calls that follow each other on one stream may share it."""
+    key = (args.T, args.N, args.hk, args.hv, args.dk, args.dv, args.dtype)
+    if key not in _workspaces:
+        size = handle().gdn_forward_workspace(args)
+        _workspaces[key] = torch.empty(max(size, 1), dtype=torch.uint8, device="cuda"), size
+    buffer, size = _workspaces[key]
+    return buffer.data_ptr(), size
+
+
+def forward(x):
+    """(o [1, T, Hv, D], final state [N, Hv, D, D]) of class Inputs."""
+    n = len(x.lens)
+    o = torch.empty_like(x.v)
+    final = torch.empty_like(x.h0)
+    args = capi.GdnForwardArgs(
+        q=x.q.data_ptr(), k=x.k.data_ptr(), v=x.v.data_ptr(), g=x.g.data_ptr(), beta=x.beta.data_ptr(),
+        cu_seqlens=x.cu.data_ptr(), initial_state=x.h0.data_ptr(), o=o.data_ptr(), final_state=final.data_ptr(),
+        T=x.v.shape[1], N=n, batch=1, hk=x.hq, hv=x.hv, dk=x.d, dv=x.d,
+        dtype=capi.BF16 if x.v.dtype == torch.bfloat16 else capi.F16, scale=x.scale,
+        stream=torch.cuda.current_stream().cuda_stream)
+    args.workspace, args.workspace_bytes = workspace(args)
+    handle().gdn_forward(args)
+    return o, final
