@@ -41,9 +41,9 @@ def Hopper_TmaPrefetchOp : Hopper_TextOp<"tma_prefetch", "prefetch.tensormap [#0
 }
 
 def Hopper_BulkLoadOp : Hopper_TextOp<"bulk_load", [{{
-.reg .u64 global;
-cvta.to.global.u64 global, #1;
-cp.async.bulk.shared::cluster.global.mbarrier::complete_tx::bytes [#0], [global], #2, [#3];
+.reg .u64 address;
+cvta.to.global.u64 address, #1;
+cp.async.bulk.shared::cluster.global.mbarrier::complete_tx::bytes [#0], [address], #2, [#3];
 }
 }]> {
   let summary = "Copies contiguous global memory into shared memory; the bytes are counted on an mbarrier";

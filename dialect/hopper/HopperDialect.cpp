@@ -40,8 +40,16 @@ LogicalResult MmaOp::inferReturnTypes(MLIRContext *, std::optional<Location>, Ad
   return success();
 }
 
-LogicalResult LdMatrixOp::inferReturnTypes(MLIRContext *context, std::optional<Location>, Adaptor op, Types &types) {
-  types.assign(op.getCount(), IntegerType::get(context, 32));
+LogicalResult LdMatrixOp::inferReturnTypes(MLIRContext *context, std::optional<Location> loc, Adaptor op,
+                                           Types &types) {
+  // The parser asks before the attributes have become properties.
+  IntegerAttr count = op.getProperties().count;
+  if (!count && op.getAttributes())
+    count = op.getAttributes().getAs<IntegerAttr>("count");
+  if (!count || !llvm::is_contained({1, 2, 4}, count.getInt()))
+    return emitOptionalError(loc, "'hopper.ldmatrix' op moves ", count ? count.getInt() : 0,
+                             " matrices, expected 1, 2 or 4");
+  types.assign(count.getInt(), IntegerType::get(context, 32));
   return success();
 }
 

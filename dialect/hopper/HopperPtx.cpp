@@ -80,8 +80,8 @@ std::string StMatrixOp::getPtx(const PtxOperands &regs) {
 
 std::string RedAddOp::getPtx(const PtxOperands &regs) {
   std::string type = getValue().getType().isF32() ? "f32" : "u32";
-  return regs.expand("{\n.reg .u64 global;\ncvta.to.global.u64 global, #0;\nred.relaxed.gpu.global.add." + type +
-                     " [global], #1;\n}");
+  return regs.expand("{\n.reg .u64 address;\ncvta.to.global.u64 address, #0;\nred.relaxed.gpu.global.add." + type +
+                     " [address], #1;\n}");
 }
 
 std::string WgmmaFenceOp::getPtx(const PtxOperands &) { return "wgmma.fence.sync.aligned;"; }

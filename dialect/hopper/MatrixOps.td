@@ -23,12 +23,12 @@ def Hopper_WgmmaOp : Hopper_PtxOp<"wgmma", ["tiesOperands"], [AttrSizedOperandSe
     adds. `element` is "bf16", "f16" or "tf32"; `trans_a`, `trans_b` (16-bit elements, operand in shared memory) say
     that the operand is M-major or N-major. A wgmma_fence precedes the first use of the registers; they, and A's
     registers, belong to the product until a wgmma_wait has carried them.
-    Example: `%d:4 = hopper.wgmma %acc#0, %acc#1, %acc#2, %acc#3 += %da * %db {n = 8 : i32, element = "bf16"} : i64`
+    Example: `%d:4 = hopper.wgmma %acc#0, %acc#1, %acc#2, %acc#3 + %da * %db {n = 8 : i32, element = "bf16"} : i64`
   }];
   let arguments = (ins Variadic<F32>:$acc, Variadic<AnyTypeOf<[I32, I64]>>:$a, I64:$b, Optional<I1>:$scale_d,
                        I32Attr:$n, StrAttr:$element, UnitAttr:$trans_a, UnitAttr:$trans_b, UnitAttr:$zero);
   let results = (outs Variadic<F32>:$result);
-  let assemblyFormat = "$acc `+` `=` $a `*` $b (`if` $scale_d^)? attr-dict `:` type($a)";
+  let assemblyFormat = "$acc `+` $a `*` $b (`if` $scale_d^)? attr-dict `:` type($a)";
   let hasVerifier = 1;
   let extraClassDefinition = "bool $cppClass::tiesOperands() { return true; }";
 }
@@ -37,11 +37,11 @@ def Hopper_WgmmaFenceOp : Hopper_PtxOp<"wgmma_fence", ["tiesOperands"], [InferTy
   let summary = "Orders register writes before the wgmmas that follow (wgmma.fence)";
   let description = [{
     The registers that the wgmmas use pass through it, so that no write to them can move below.
-    Example: `%r:2 = hopper.wgmma_fence %a, %b : f32, i32`
+    Example: `%r:2 = hopper.wgmma_fence(%a, %b : f32, i32)`
   }];
   let arguments = (ins Variadic<Hopper_Value>:$regs);
   let results = (outs Variadic<Hopper_Value>:$result);
-  let assemblyFormat = "($regs^ `:` type($regs))? attr-dict";
+  let assemblyFormat = "(`(` $regs^ `:` type($regs) `)`)? attr-dict";
   let extraClassDefinition = "bool $cppClass::tiesOperands() { return true; }";
 }
 
@@ -55,11 +55,11 @@ def Hopper_WgmmaWaitOp : Hopper_PtxOp<"wgmma_wait", ["tiesOperands"], [InferType
   let summary = "Waits until at most `pending` of the newest batches are in flight (wgmma.wait_group)";
   let description = [{
     The registers of the batches that are done pass through it, so that no read of them can move above.
-    Example: `%r:2 = hopper.wgmma_wait %a, %b : f32, f32 {pending = 0 : i32}`
+    Example: `%r:2 = hopper.wgmma_wait(%a, %b : f32, f32) {pending = 0 : i32}`
   }];
   let arguments = (ins Variadic<Hopper_Value>:$regs, I32Attr:$pending);
   let results = (outs Variadic<Hopper_Value>:$result);
-  let assemblyFormat = "($regs^ `:` type($regs))? attr-dict";
+  let assemblyFormat = "(`(` $regs^ `:` type($regs) `)`)? attr-dict";
   let hasVerifier = 1;
   let extraClassDefinition = "bool $cppClass::tiesOperands() { return true; }";
 }
