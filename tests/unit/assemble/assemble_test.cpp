@@ -87,7 +87,8 @@ TEST_P(PtxasTest, TooNewPtxNamesTheRemedy) {
 }
 
 INSTANTIATE_TEST_SUITE_P(Each, PtxasTest, testing::ValuesIn(assemblers()), [](const auto& info) {
-  std::string name = "V" + version_of(info.param);
+  std::string name = "V";
+  name += version_of(info.param);
   for (char& c : name)
     if (c == '.') c = '_';
   return name;
