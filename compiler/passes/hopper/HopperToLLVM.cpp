@@ -34,6 +34,7 @@ void registerHopperDialects(DialectRegistry &registry) {
 }
 
 void buildHopperToLLVMPipeline(OpPassManager &passes) {
+  passes.addPass(createCheckMathPass());
   passes.addPass(createSCFToControlFlowPass());
   passes.addPass(createConvertHopperToLLVMPass());
   passes.addPass(createConvertToLLVMPass());
@@ -41,6 +42,7 @@ void buildHopperToLLVMPipeline(OpPassManager &passes) {
 }
 
 void registerHopperPasses() {
+  registerPass([] { return createCheckMathPass(); });
   registerPass([] { return createConvertHopperToLLVMPass(); });
   PassPipelineRegistration<> pipeline("hopper-to-llvm", "everything from the hopper level to the llvm dialect",
                                       [](OpPassManager &passes) { buildHopperToLLVMPipeline(passes); });

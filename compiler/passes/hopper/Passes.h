@@ -14,6 +14,10 @@ namespace tilewright::hopper {
 /// of a symbol that it declares). Leaves true: no hopper op remains; everything else is as it was.
 std::unique_ptr<mlir::Pass> createConvertHopperToLLVMPass();
 
+/// check-math, on a module.
+/// Needs: any module. Does: reports math ops that become no PTX instruction. Leaves true: there is none.
+std::unique_ptr<mlir::Pass> createCheckMathPass();
+
 /// Needs: a module of llvm.func kernels that hold scf, cf, arith, math, llvm, nvvm and hopper ops.
 /// Does: scf to branches, hopper to inline PTX, the rest to the llvm dialect.
 /// Leaves true: only llvm and nvvm ops remain. `passes` runs on a module.
