@@ -41,7 +41,6 @@ bool wgmmaAllowsTranspose(WgmmaElement element) { return row(element).transpose;
 
 int wgmmaMaxN(int threads) {
   constexpr int kOtherRegisters = 26;
-  // 16 columns at a time: the next multiple of 8 was not measured to be safe.
   int n = (registersAtEntry(threads) - kOtherRegisters) * 2 / 16 * 16;
   return std::clamp(n, 0, kWgmmaMaxN);
 }

@@ -35,9 +35,10 @@ constexpr int wgmmaAccumulatorRegisters(int n) { return n / 2; }
 /// 32-bit registers a thread holds for an A operand in registers, whatever the type.
 inline constexpr int kWgmmaARegisters = 4;
 
-/// The widest n of one wgmma in a CTA of `threads` threads. ptxas wants the accumulators and about 26 other
-/// registers within what a thread has at entry, even where setmaxnreg raises it later (error C7602): 256 up to
-/// 384 threads, 192 at 512 threads. Measured with ptxas 13.0. `threads` is in 128..1024.
+/// The widest n of one wgmma in a CTA of `threads` threads, a multiple of 16: 256 up to 384 threads, 192 at 512.
+/// ptxas wants n/2 + 26 registers within what a thread has at entry, even where setmaxnreg raises it later, and ends
+/// with error C7602 otherwise (ptxas 12.8 and 13.0, A from shared memory; the rounding leaves room for A in registers).
+/// `threads` is in 128..1024.
 int wgmmaMaxN(int threads);
 
 /// One wgmma as a program asks for it.
