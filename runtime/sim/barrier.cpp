@@ -1,0 +1,115 @@
+// Named barriers of a CTA and of a cluster of one CTA, and barriers of a warp.
+#include "runtime/sim/decode.h"
+#include "runtime/sim/machine.h"
+
+namespace tilewright::runtime::sim {
+
+using ptx::ScalarType;
+
+namespace {
+
+constexpr unsigned cluster_barrier = 16;
+
+// in[0] id, in[1] thread count; extra: 0 has count, 1 arrive only, 2 aligned
+void arrive_at(Cta& cta, NamedBarrier& b, unsigned id, unsigned count, unsigned threads) {
+  if (count != 0 && count % warp_lanes) throw Fault{"barrier " + std::to_string(id) + " for " + std::to_string(count) + " threads; expected a multiple of 32"};
+  if (b.arrived == 0) b.expected = count;
+  if (b.expected != count)
+    throw Fault{"barrier " + std::to_string(id) + " for " + std::to_string(count ? count : cta.live_threads()) + " threads, but others wait at it for " +
+                std::to_string(b.expected ? b.expected : cta.live_threads())};
+  b.arrived += threads;
+  ++cta.effects;
+}
+
+bool complete(Cta& cta, NamedBarrier& b, unsigned id) {
+  const unsigned expected = b.expected ? b.expected : cta.live_threads();
+  if (b.arrived > expected && b.expected)
+    throw Fault{std::to_string(b.arrived) + " threads arrived at barrier " + std::to_string(id) + ", which waits for " + std::to_string(expected)};
+  if (b.arrived < expected) return false;
+  b.arrived = 0;
+  ++b.generation;
+  return true;
+}
+
+Step barrier(Warp& w, const Instruction& i, LaneMask m) {
+  Cta& cta = *w.cta;
+  const auto lane = static_cast<unsigned>(std::countr_zero(m));
+  const unsigned id = w.in<std::uint32_t>(i.in[0])[lane];
+  if (id >= cluster_barrier) throw Fault{"barrier " + std::to_string(id) + "; expected 0 to 15"};
+  NamedBarrier& b = cta.barriers[id];
+  if (w.group().block.kind == Block::Kind::named_barrier) {
+    if (b.generation != w.group().block.parity) return Step::next;
+    if (!complete(cta, b, id)) return Step::blocked;   // lanes may have ended since
+    return Step::next;
+  }
+  if (i.extra[2] && !w.converged(w.live, m)) return Step::blocked;
+  const unsigned count = i.extra[0] ? w.in<std::uint32_t>(i.in[1])[lane] : 0;
+  const std::uint32_t generation = b.generation;
+  arrive_at(cta, b, id, count, count && i.extra[2] ? warp_lanes : static_cast<unsigned>(std::popcount(m)));
+  if (complete(cta, b, id) || i.extra[1]) return Step::next;
+  return w.block(Block::Kind::named_barrier, id, generation);
+}
+
+Step warp_barrier(Warp& w, const Instruction& i, LaneMask m) {
+  const LaneMask wanted = w.in<std::uint32_t>(i.in[0])[std::countr_zero(m)];
+  return w.converged(wanted, m) ? Step::next : Step::blocked;
+}
+
+// A cluster of one CTA: a barrier among its threads in two halves.
+Step cluster_arrive(Warp& w, const Instruction&, LaneMask m) {
+  if (!w.converged(w.live, m)) return Step::blocked;
+  NamedBarrier& b = w.cta->barriers[cluster_barrier];
+  w.cluster_generation = b.generation;
+  arrive_at(*w.cta, b, cluster_barrier, 0, static_cast<unsigned>(std::popcount(m)));
+  complete(*w.cta, b, cluster_barrier);
+  return Step::next;
+}
+
+Step cluster_wait(Warp& w, const Instruction&, LaneMask m) {
+  if (!w.converged(w.live, m)) return Step::blocked;
+  NamedBarrier& b = w.cta->barriers[cluster_barrier];
+  if (b.generation != w.cluster_generation || complete(*w.cta, b, cluster_barrier)) return Step::next;
+  return w.block(Block::Kind::named_barrier, cluster_barrier, w.cluster_generation);
+}
+
+void decode_barrier(Decode& d) {
+  Instruction& i = d.instruction();
+  i.group = InstructionClass::barrier;
+  const bool old_name = d.statement().parts[0] == "bar";
+  if (d.take("cluster")) {
+    const std::string_view what = d.take_any({"arrive", "wait"});
+    if (what.empty()) d.unsupported();
+    d.take_any({"release", "relaxed", "acquire"});
+    d.take("aligned");
+    i.exec = what == "arrive" ? cluster_arrive : cluster_wait;
+    return;
+  }
+  if (d.take("warp")) {
+    if (!d.take("sync")) d.unsupported();
+    d.expect_operands(1, 1);
+    i.in[0] = d.in(0, ScalarType::b32);
+    i.exec = warp_barrier;
+    return;
+  }
+  d.take("cta");
+  const bool arrive = d.take("arrive");
+  if (!arrive && !d.take("sync")) d.unsupported();
+  i.extra[2] = d.take("aligned") || old_name;
+  d.expect_operands(arrive ? 2 : 1, 2);
+  i.in[0] = d.in(0, ScalarType::u32);
+  if (d.operands() == 2) {
+    i.in[1] = d.in(1, ScalarType::u32);
+    i.extra[0] = 1;
+  }
+  i.extra[1] = arrive;
+  i.exec = barrier;
+}
+
+}  // namespace
+
+void add_barrier_family(DecoderTable& t) {
+  t["bar"] = decode_barrier;
+  t["barrier"] = decode_barrier;
+}
+
+}  // namespace tilewright::runtime::sim

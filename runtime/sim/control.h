@@ -1,0 +1,15 @@
+// Executors that other rooms of the simulator need by name.
+#pragma once
+#include "runtime/sim/program.h"
+
+namespace tilewright::runtime::sim {
+
+struct Cta;
+
+/// ret and exit: the active lanes end.
+Step exit_lanes(Warp&, const Instruction&, LaneMask active);
+
+/// Runs `inner` after settling any wgmma in flight that the instruction's registers take part in.
+Step settle_wgmma_then(Warp&, const Instruction&, LaneMask active);
+
+}  // namespace tilewright::runtime::sim

@@ -1,0 +1,76 @@
+#include "runtime/sim/memory.h"
+
+#include <algorithm>
+#include <cstdio>
+#include <cstdlib>
+#include <cstring>
+#include <new>
+
+#include "tilewright/error.h"
+
+namespace tilewright::runtime::sim {
+namespace {
+
+std::string hex(std::uint64_t v) {
+  char text[24];
+  std::snprintf(text, sizeof text, "0x%llx", static_cast<unsigned long long>(v));
+  return text;
+}
+
+}  // namespace
+
+GlobalMemory::~GlobalMemory() {
+  for (const auto& [address, size] : live_) std::free(reinterpret_cast<void*>(address));
+}
+
+std::uint64_t GlobalMemory::allocate(std::size_t bytes) {
+  const std::size_t size = std::max<std::size_t>(bytes, 1);
+  if (size > SIZE_MAX - 256) throw Error("allocation of " + std::to_string(bytes) + " bytes: out of memory on the simulated device");
+  void* p = std::aligned_alloc(256, (size + 255) / 256 * 256);
+  if (!p) throw Error("allocation of " + std::to_string(bytes) + " bytes: out of memory on the simulated device");
+  std::memset(p, 0xff, size);   // memory nobody wrote reads as NaN
+  const auto address = reinterpret_cast<std::uint64_t>(p);
+  for (auto it = freed_.begin(); it != freed_.end();)
+    it = it->first < address + size && it->first + it->second > address ? freed_.erase(it) : std::next(it);
+  live_[address] = size;
+  return address;
+}
+
+void GlobalMemory::release(std::uint64_t address) {
+  if (address == 0) return;
+  const auto it = live_.find(address);
+  if (it == live_.end())
+    throw Error("release of address " + hex(address) + ", which is " + describe(address, 1) + "; expected the beginning of an allocation");
+  freed_[address] = it->second;
+  if (freed_.size() > 4096) freed_.erase(freed_.begin());
+  std::free(reinterpret_cast<void*>(address));
+  live_.erase(it);
+}
+
+GlobalMemory::Range GlobalMemory::find(std::uint64_t address, std::uint64_t bytes) const {
+  auto it = live_.upper_bound(address);
+  if (it == live_.begin()) return {};
+  --it;
+  const Range r{it->first, it->first + it->second};
+  return r.holds(address, bytes) ? r : Range{};
+}
+
+std::string GlobalMemory::describe(std::uint64_t address, std::uint64_t bytes) const {
+  for (const auto& [begin, size] : freed_)
+    if (address >= begin && address < begin + size)
+      return std::to_string(address - begin) + " bytes into freed memory of " + std::to_string(size) + " bytes";
+  auto it = live_.upper_bound(address);
+  if (it != live_.begin()) {
+    const auto& [begin, size] = *std::prev(it);
+    if (address < begin + size)
+      return std::to_string(address - begin) + " bytes into an allocation of " + std::to_string(size) + " bytes, " +
+             std::to_string(address + bytes - begin - size) + " bytes past its end";
+    if (address - begin - size < 1u << 20)
+      return std::to_string(address - begin - size) + " bytes behind the end of an allocation of " + std::to_string(size) + " bytes";
+  }
+  if (it != live_.end() && it->first - address < 1u << 20)
+    return std::to_string(it->first - address) + " bytes before an allocation of " + std::to_string(it->second) + " bytes";
+  return "in no allocation";
+}
+
+}  // namespace tilewright::runtime::sim

@@ -1,0 +1,35 @@
+// Global memory of the simulated device: host memory whose allocations are known, so that every access can be checked.
+#pragma once
+#include <cstddef>
+#include <cstdint>
+#include <map>
+#include <string>
+
+namespace tilewright::runtime::sim {
+
+class GlobalMemory {
+ public:
+  ~GlobalMemory();
+  /// 256-byte aligned memory; 0 bytes give a one-byte allocation.
+  std::uint64_t allocate(std::size_t bytes);
+  /// Error when `address` is not the beginning of a live allocation.
+  void release(std::uint64_t address);
+
+  struct Range {
+    std::uint64_t begin = 1;
+    std::uint64_t end = 0;
+    bool holds(std::uint64_t address, std::uint64_t bytes) const {
+      return address >= begin && address < end && bytes <= end - address;
+    }
+  };
+  /// The live allocation that holds all of [address, address + bytes), or an empty range.
+  Range find(std::uint64_t address, std::uint64_t bytes) const;
+  /// For people: where an address that is not valid lies ("48 bytes behind an allocation of 1024 bytes").
+  std::string describe(std::uint64_t address, std::uint64_t bytes) const;
+
+ private:
+  std::map<std::uint64_t, std::size_t> live_;
+  std::map<std::uint64_t, std::size_t> freed_;
+};
+
+}  // namespace tilewright::runtime::sim

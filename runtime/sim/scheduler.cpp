@@ -1,0 +1,264 @@
+// Runs the warps of a CTA as concurrent agents: turns in round-robin, divergent lanes by lowest program counter.
+#include <algorithm>
+#include <cstring>
+
+#include "runtime/sim/machine.h"
+#include "tilewright/error.h"
+
+namespace tilewright::runtime::sim {
+namespace {
+
+constexpr unsigned turn_budget = 512;         // instructions of a warp's turn
+constexpr unsigned idle_limit = 4;            // times all waits may return without effect before it is a deadlock
+
+void fill_special(Warp& w, const Launch& launch, const std::array<unsigned, 3>& id, std::uint64_t linear) {
+  using enum SpecialRegister;
+  for (const auto& [special, ref] : launch.program->special) {
+    auto* v = w.out<std::uint32_t>(ref);
+    for (unsigned l = 0; l < warp_lanes; ++l) {
+      const unsigned t = w.index * warp_lanes + l;
+      const auto& b = launch.block;
+      switch (special) {
+        case tid_x: v[l] = t % b[0]; break;
+        case tid_y: v[l] = t / b[0] % b[1]; break;
+        case tid_z: v[l] = t / (b[0] * b[1]); break;
+        case ntid_x: v[l] = b[0]; break;
+        case ntid_y: v[l] = b[1]; break;
+        case ntid_z: v[l] = b[2]; break;
+        case ctaid_x: case clusterid_x: v[l] = id[0]; break;
+        case ctaid_y: case clusterid_y: v[l] = id[1]; break;
+        case ctaid_z: case clusterid_z: v[l] = id[2]; break;
+        case nctaid_x: case nclusterid_x: v[l] = launch.grid[0]; break;
+        case nctaid_y: case nclusterid_y: v[l] = launch.grid[1]; break;
+        case nctaid_z: case nclusterid_z: v[l] = launch.grid[2]; break;
+        case laneid: v[l] = l; break;
+        case warpid: v[l] = w.index; break;
+        case nwarpid: v[l] = (launch.threads + 31) / 32; break;
+        case smid: v[l] = static_cast<std::uint32_t>(linear % 132); break;
+        case nsmid: v[l] = 132; break;
+        case gridid: v[l] = static_cast<std::uint32_t>(launch.grid_id); break;
+        case lanemask_eq: v[l] = 1u << l; break;
+        case lanemask_lt: v[l] = (1u << l) - 1; break;
+        case lanemask_le: v[l] = (2u << l) - 1; break;
+        case lanemask_gt: v[l] = ~((2u << l) - 1); break;
+        case lanemask_ge: v[l] = ~((1u << l) - 1); break;
+        case zero: v[l] = 0; break;
+        case one: v[l] = 1; break;
+        case dynamic_smem_size: v[l] = launch.dynamic_shared; break;
+        case total_smem_size: v[l] = launch.program->dynamic_shared + launch.dynamic_shared; break;
+      }
+    }
+  }
+}
+
+// Lanes of equal program counter become one group again, unless one of them already counts at a barrier.
+void merge_groups(Warp& w) {
+  std::sort(w.groups.begin(), w.groups.end(), [](const Group& a, const Group& b) { return a.pc < b.pc; });
+  const auto may_merge = [](const Group& g) { return g.block.kind != Block::Kind::named_barrier; };
+  for (std::size_t n = 0; n + 1 < w.groups.size();) {
+    Group& a = w.groups[n];
+    const Group& b = w.groups[n + 1];
+    if (a.pc == b.pc && may_merge(a) && may_merge(b)) {
+      a.mask |= b.mask;
+      a.block = {};
+      w.groups.erase(w.groups.begin() + static_cast<std::ptrdiff_t>(n) + 1);
+    } else {
+      ++n;
+    }
+  }
+}
+
+}  // namespace
+
+bool Warp::converged(LaneMask required, LaneMask active) {
+  const LaneMask missing = required & live & ~group().mask;
+  if (missing == 0) return true;
+  (void)active;
+  group().block = {Block::Kind::convergence, 0, 0, missing, false};
+  return false;
+}
+
+Step Warp::block(Block::Kind kind, std::uint32_t address, std::uint32_t parity) {
+  group().block = {kind, address, parity, 0, false};
+  return Step::blocked;
+}
+
+Cta::Cta(const Launch& l) : launch(l) {
+  const Program& p = *l.program;
+  const unsigned count = (l.threads + warp_lanes - 1) / warp_lanes;
+  shared.resize(p.dynamic_shared + l.dynamic_shared);
+  const std::size_t per_warp = (p.register_bytes + 63) / 64 * 64 + 64;
+  register_storage_.resize(per_warp * count + 64);
+  auto base = reinterpret_cast<std::uintptr_t>(register_storage_.data());
+  base = (base + 63) / 64 * 64;
+  warps.resize(count);
+  for (unsigned n = 0; n < count; ++n) {
+    Warp& w = warps[n];
+    w.cta = this;
+    w.index = n;
+    w.registers = reinterpret_cast<std::byte*>(base + per_warp * n);
+    w.constants = reinterpret_cast<const std::byte*>(p.constants.data());
+  }
+  warpgroups.resize((count + 3) / 4);
+}
+
+void Cta::start(std::uint64_t n) {
+  const Program& p = *launch.program;
+  linear = n;
+  id = {static_cast<unsigned>(n % launch.grid[0]), static_cast<unsigned>(n / launch.grid[0] % launch.grid[1]),
+        static_cast<unsigned>(n / launch.grid[0] / launch.grid[1])};
+  std::memset(shared.data(), 0xff, shared.size());
+  barriers = {};
+  for (Warpgroup& g : warpgroups) g = {};
+  async.clear();
+  pool_total = launch.entry_registers * static_cast<unsigned>(warps.size());
+  pool_free = 0;
+  effects = 0;
+  turn = 0;
+  for (Warp& w : warps) {
+    std::memset(w.registers, 0, p.register_bytes);
+    w.predicates.assign(p.predicates, 0);
+    const unsigned first = w.index * warp_lanes;
+    w.live = launch.threads - first >= warp_lanes ? all_lanes : (1u << (launch.threads - first)) - 1;
+    w.groups.assign(1, Group{0, w.live, {}});
+    w.current = 0;
+    w.local.assign(std::size_t{p.local_bytes} * warp_lanes, std::byte{0xff});
+    w.held_registers = launch.entry_registers;
+    for (auto& b : w.bulk) b.reset();
+    w.small_copies.clear();
+    w.small_group = {};
+    w.inflight.assign(p.register_bytes / slot_unit + 1, 0);
+    w.wgmma_issued = 0;
+    w.wgmma_commits.clear();
+    w.executed = 0;
+    fill_special(w, launch, id, linear);
+  }
+}
+
+unsigned Cta::live_threads() const {
+  unsigned n = 0;
+  for (const Warp& w : warps) n += static_cast<unsigned>(std::popcount(w.live));
+  return n;
+}
+
+// Executes one group until it blocks, yields, ends, meets other lanes or has used its budget. True when something executed.
+bool Cta::group_turn(Warp& w, std::size_t number, unsigned budget) {
+  const Instruction* code = launch.program->code.data();
+  w.current = number;
+  bool moved = false;
+  while (budget-- > 0) {
+    Group& g = w.groups[w.current];
+    const Instruction& i = code[g.pc];
+    LaneMask active = g.mask;
+    if (i.guard >= 0) active &= i.guard_negated ? ~w.predicates[static_cast<std::size_t>(i.guard)] : w.predicates[static_cast<std::size_t>(i.guard)];
+    if (active == 0) {
+      ++g.pc;
+      moved = true;
+    } else {
+      const std::size_t groups = w.groups.size();
+      Step step;
+      try {
+        step = i.exec(w, i, active);
+      } catch (const Fault& f) {
+        fail(w, i, f.lane, f.what);
+      }
+      if (step == Step::blocked) return moved;
+      moved = true;
+      ++w.executed;
+      ++statistics.warp_instructions[static_cast<std::size_t>(i.group)];
+      statistics.thread_instructions += static_cast<unsigned>(std::popcount(active));
+      if (w.live == 0 || w.groups.size() != groups) return true;   // ended or diverged: choose again
+      Group& after = w.groups[w.current];
+      after.block = {};
+      if (step == Step::next) ++after.pc;
+      if (step == Step::yielded) {
+        ++after.pc;
+        return true;
+      }
+    }
+    if (w.groups.size() > 1) {
+      const std::uint32_t pc = w.groups[w.current].pc;
+      for (std::size_t n = 0; n < w.groups.size(); ++n)
+        if (n != w.current && (w.groups[n].pc == pc || (w.groups[n].block.kind == Block::Kind::none && w.groups[n].pc < pc))) return true;
+    }
+  }
+  return moved;
+}
+
+bool Cta::warp_turn(Warp& w) {
+  bool moved = false;
+  unsigned rounds = w.groups.size() > 1 ? turn_budget : 1;
+  const std::uint64_t end = w.executed + turn_budget;
+  while (rounds-- > 0 && w.live != 0 && w.executed < end) {
+    if (w.groups.size() > 1) merge_groups(w);
+    bool any = false;
+    const std::size_t groups = w.groups.size();
+    for (std::size_t n = 0; n < w.groups.size(); ++n) {
+      any |= group_turn(w, n, turn_budget);
+      if (w.live == 0 || w.groups.size() != groups) break;
+      if (any) break;
+    }
+    moved |= any;
+    if (!any) break;
+    if (w.groups.size() == 1 && groups == 1) break;
+    rounds = std::max(rounds, 1u);
+  }
+  return moved;
+}
+
+// All warps wait and no copy is in flight: a try_wait may return without its phase, so let each do that.
+bool Cta::let_waits_return() {
+  bool any = false;
+  for (Warp& w : warps) {
+    if (w.live == 0) continue;
+    for (Group& g : w.groups)
+      if (g.block.kind == Block::Kind::mbarrier) {
+        g.block.give_up = true;
+        any = true;
+      }
+  }
+  return any;
+}
+
+void Cta::run() {
+  unsigned idle = 0;
+  std::uint64_t idle_effects = ~0ull;
+  std::uint64_t last_effects = 0;
+  std::uint64_t executed_at_effect = 0;
+  for (;;) {
+    ++turn;
+    bool moved = false;
+    bool alive = false;
+    std::uint64_t executed = 0;
+    for (Warp& w : warps) {
+      if (w.live != 0) {
+        alive = true;
+        moved |= warp_turn(w);
+      }
+      executed += w.executed;
+    }
+    moved |= async.advance(*this, turn, false);
+    if (!alive) {
+      while (!async.empty()) async.advance(*this, ++turn, true);
+      return;
+    }
+    if (effects != last_effects) {
+      last_effects = effects;
+      executed_at_effect = executed;
+    } else if (executed - executed_at_effect > launch.options->step_limit) {
+      throw Error("no forward progress: kernel '" + launch.program->function->name + "', CTA (" + std::to_string(id[0]) + ", " +
+                  std::to_string(id[1]) + ", " + std::to_string(id[2]) + ") executed " + std::to_string(executed - executed_at_effect) +
+                  " warp instructions without a store, an arrival or an end; it polls for what nobody writes (another CTA, perhaps)\n" +
+                  blocked_report());
+    }
+    if (moved) continue;
+    if (async.advance(*this, turn, true)) continue;
+    idle = effects == idle_effects ? idle + 1 : 0;
+    idle_effects = effects;
+    if (idle < idle_limit && let_waits_return()) continue;
+    throw Error("deadlock in kernel '" + launch.program->function->name + "': no warp of CTA (" + std::to_string(id[0]) + ", " +
+                std::to_string(id[1]) + ", " + std::to_string(id[2]) + ") can go on and no copy is in flight\n" + blocked_report());
+  }
+}
+
+}  // namespace tilewright::runtime::sim

@@ -1,0 +1,227 @@
+// The Device that runs PTX text on the CPU: memory, loading, launches over host threads.
+#include "runtime/sim/simulator.h"
+
+#include <algorithm>
+#include <atomic>
+#include <cstring>
+#include <mutex>
+#include <thread>
+
+#include "runtime/sim/decode.h"
+#include "runtime/sim/machine.h"
+#include "runtime/sim/tensor_map.h"
+#include "tilewright/error.h"
+
+namespace tilewright::runtime::sim {
+namespace {
+
+constexpr unsigned most_shared = 227 * 1024;
+constexpr unsigned register_file = 65536;
+
+class SimulatedKernel final : public LoadedKernel {
+ public:
+  SimulatedKernel(std::shared_ptr<GlobalMemory> memory, const KernelImage& image) : memory_(std::move(memory)) {
+    auto module = std::make_shared<ptx::Module>(ptx::parse(image.ptx));
+    const auto f = std::find_if(module->entries.begin(), module->entries.end(), [&](const auto& e) { return e.name == image.name; });
+    if (f == module->entries.end()) {
+      std::string known;
+      for (const auto& e : module->entries) known += (known.empty() ? "" : ", ") + e.name;
+      throw Error("the PTX has no kernel '" + image.name + "'; it has: " + (known.empty() ? "none" : known));
+    }
+    shape(*f, image);
+    try {
+      program_ = ProgramBuilder(module, *f, *memory_, variables_).build();
+    } catch (...) {
+      release_variables();
+      throw;
+    }
+    dynamic_shared_ = image.dynamic_shared_bytes;
+    const std::uint64_t shared = std::uint64_t{program_->dynamic_shared} - shared_base + dynamic_shared_;
+    if (shared > most_shared) {
+      release_variables();
+      throw Error("kernel '" + image.name + "' asks for " + std::to_string(shared) + " bytes of shared memory; a CTA has at most " + std::to_string(most_shared));
+    }
+  }
+  ~SimulatedKernel() override { release_variables(); }
+
+  const Program& program() const { return *program_; }
+  std::array<unsigned, 3> block() const { return block_; }
+  unsigned dynamic_shared() const { return dynamic_shared_; }
+  unsigned entry_registers() const { return entry_registers_; }
+
+ private:
+  void shape(const ptx::Function& f, const KernelImage& image) {
+    const auto product = [](const std::array<unsigned, 3>& n) { return n[0] * n[1] * n[2]; };
+    block_ = product(f.required_threads) ? f.required_threads : std::array<unsigned, 3>{image.threads ? image.threads : product(f.maximum_threads), 1, 1};
+    const unsigned threads = product(block_);
+    if (threads == 0 || threads > 1024) throw Error("kernel '" + image.name + "' with " + std::to_string(threads) + " threads a CTA; expected 1 to 1024");
+    if (image.threads && image.threads != threads)
+      throw Error("kernel '" + image.name + "' is given " + std::to_string(image.threads) + " threads a CTA, its PTX requires " + std::to_string(threads));
+    if (const unsigned most = product(f.maximum_threads); most && threads > most)
+      throw Error("kernel '" + image.name + "' with " + std::to_string(threads) + " threads a CTA, its PTX allows at most " + std::to_string(most));
+    for (const auto& c : {f.required_cluster, image.cluster})
+      if (product(c) > 1)
+        throw Error("kernel '" + image.name + "' runs in clusters of " + std::to_string(product(c)) + " CTAs; the simulator runs clusters of one");
+    const unsigned warps = (threads + warp_lanes - 1) / warp_lanes;
+    unsigned registers = std::min(256u, register_file / (warps * warp_lanes * std::max(1u, f.minimum_ctas)) / 8 * 8);
+    if (f.maximum_registers) registers = std::min(registers, (f.maximum_registers + 7) / 8 * 8);
+    entry_registers_ = registers;
+  }
+  void release_variables() {
+    for (const auto& [index, address] : variables_) memory_->release(address);
+    variables_.clear();
+  }
+
+  std::shared_ptr<GlobalMemory> memory_;
+  std::map<std::uint32_t, std::uint64_t> variables_;   // the module's global and constant memory
+  std::unique_ptr<Program> program_;
+  std::array<unsigned, 3> block_{1, 1, 1};
+  unsigned dynamic_shared_ = 0;
+  unsigned entry_registers_ = 0;
+};
+
+class SimulatedDevice final : public Device {
+ public:
+  explicit SimulatedDevice(SimulatorOptions options) : options_(std::move(options)), memory_(std::make_shared<GlobalMemory>()) {}
+
+  std::string_view kind() const override { return "sim"; }
+  std::string description() const override { return "simulated Hopper (PTX sm_90a on the CPU)"; }
+
+  DeviceAddress allocate(std::size_t bytes) override {
+    const std::lock_guard lock(mutex_);
+    return memory_->allocate(bytes);
+  }
+  void release(DeviceAddress address) override {
+    const std::lock_guard lock(mutex_);
+    memory_->release(address);
+  }
+  void copy_to_device(DeviceAddress to, const void* from, std::size_t bytes) override { std::memcpy(checked(to, bytes, "copy to the device"), from, bytes); }
+  void copy_to_host(void* to, DeviceAddress from, std::size_t bytes) override { std::memcpy(to, checked(from, bytes, "copy to the host"), bytes); }
+  void fill(DeviceAddress to, std::uint8_t value, std::size_t bytes) override { std::memset(checked(to, bytes, "fill"), value, bytes); }
+  EncodedTensorMap encode(const TensorMapSpec& s) override { return encode_tensor_map(s); }
+  std::unique_ptr<LoadedKernel> load(const KernelImage& image) override {
+    const std::lock_guard lock(mutex_);
+    return std::make_unique<SimulatedKernel>(memory_, image);
+  }
+  void launch(LoadedKernel&, const LaunchGeometry&, std::span<const KernelParameter>) override;
+  void synchronize() override {}
+
+  SimulatorStatistics statistics() const {
+    const std::lock_guard lock(mutex_);
+    return statistics_;
+  }
+  void reset() {
+    const std::lock_guard lock(mutex_);
+    statistics_ = {};
+  }
+
+ private:
+  void* checked(DeviceAddress address, std::size_t bytes, const char* what) const {
+    const std::lock_guard lock(mutex_);
+    if (bytes && memory_->find(address, bytes).begin > memory_->find(address, bytes).end)
+      throw Error(std::string(what) + " of " + std::to_string(bytes) + " bytes at " + hex(address) + " is out of bounds: " + memory_->describe(address, bytes));
+    return reinterpret_cast<void*>(address);
+  }
+  void run(const Launch&, std::uint64_t ctas);
+
+  SimulatorOptions options_;
+  std::shared_ptr<GlobalMemory> memory_;
+  mutable std::mutex mutex_;
+  SimulatorStatistics statistics_;
+  std::uint64_t grids_ = 0;
+};
+
+std::vector<std::byte> parameter_bytes(const ptx::Function& f, std::span<const KernelParameter> given) {
+  if (given.size() != f.params.size())
+    throw Error("kernel '" + f.name + "' is given " + std::to_string(given.size()) + " parameters, expected " + std::to_string(f.params.size()));
+  std::vector<std::byte> out((f.param_bytes + 127) / 64 * 64);
+  for (std::size_t n = 0; n < given.size(); ++n) {
+    if (given[n].size() != f.params[n].bytes)
+      throw Error("kernel '" + f.name + "', parameter " + std::to_string(n) + " has " + std::to_string(given[n].size()) + " bytes, expected " +
+                  std::to_string(f.params[n].bytes));
+    if (!given[n].empty()) std::memcpy(out.data() + f.param_offsets[n], given[n].data(), given[n].size());
+  }
+  return out;
+}
+
+void SimulatedDevice::launch(LoadedKernel& loaded, const LaunchGeometry& geometry, std::span<const KernelParameter> parameters) {
+  auto* kernel = dynamic_cast<SimulatedKernel*>(&loaded);
+  if (!kernel) throw Error("the kernel was loaded by another device than the simulated one");
+  const Program& p = kernel->program();
+  Launch l;
+  l.program = &p;
+  l.grid = geometry.grid;
+  const std::uint64_t ctas = std::uint64_t{l.grid[0]} * l.grid[1] * l.grid[2];
+  if (ctas == 0 || l.grid[0] > 0x7fffffffu || l.grid[1] > 65535 || l.grid[2] > 65535)
+    throw Error("kernel '" + p.function->name + "' is launched on a grid of " + std::to_string(l.grid[0]) + " x " + std::to_string(l.grid[1]) + " x " +
+                std::to_string(l.grid[2]) + " CTAs; expected 1 to 2^31 - 1, 65535 and 65535");
+  l.block = kernel->block();
+  l.threads = l.block[0] * l.block[1] * l.block[2];
+  l.dynamic_shared = kernel->dynamic_shared();
+  l.entry_registers = kernel->entry_registers();
+  l.params = parameter_bytes(*p.function, parameters);
+  const std::lock_guard lock(mutex_);
+  l.memory = memory_.get();
+  l.options = &options_;
+  l.grid_id = ++grids_;
+  run(l, ctas);
+}
+
+void SimulatedDevice::run(const Launch& l, std::uint64_t ctas) {
+  std::atomic<std::uint64_t> next{0};
+  std::mutex mutex;
+  std::uint64_t failed_cta = ~0ull;
+  std::exception_ptr failure;
+  const auto work = [&] {
+    Cta cta(l);
+    for (;;) {
+      const std::uint64_t n = next.fetch_add(1);
+      if (n >= ctas) break;
+      try {
+        cta.start(n);
+        cta.run();
+      } catch (...) {
+        const std::lock_guard hold(mutex);
+        next = ctas;
+        if (n < failed_cta) {
+          failed_cta = n;
+          failure = std::current_exception();
+        }
+        break;
+      }
+    }
+    const std::lock_guard hold(mutex);
+    statistics_.add(cta.statistics);
+  };
+  const unsigned wanted = options_.threads ? options_.threads : std::clamp(std::thread::hardware_concurrency(), 1u, 8u);
+  const auto count = static_cast<unsigned>(l.program->ordered ? 1 : std::min<std::uint64_t>(wanted, ctas));
+  std::vector<std::thread> others;
+  for (unsigned n = 1; n < count; ++n) others.emplace_back(work);
+  work();
+  for (std::thread& t : others) t.join();
+  if (failure) std::rethrow_exception(failure);
+}
+
+}  // namespace
+
+std::unique_ptr<Device> make_simulated_device(const SimulatorOptions& options) { return std::make_unique<SimulatedDevice>(options); }
+
+SimulatorStatistics statistics(const Device& device) {
+  const auto* d = dynamic_cast<const SimulatedDevice*>(&device);
+  if (!d) throw Error("device '" + std::string(device.kind()) + "' is not a simulated one and has no statistics");
+  return d->statistics();
+}
+
+void reset_statistics(Device& device) {
+  auto* d = dynamic_cast<SimulatedDevice*>(&device);
+  if (!d) throw Error("device '" + std::string(device.kind()) + "' is not a simulated one and has no statistics");
+  d->reset();
+}
+
+}  // namespace tilewright::runtime::sim
+
+namespace tilewright::runtime {
+
+std::unique_ptr<Device> make_simulated_device() { return sim::make_simulated_device(sim::SimulatorOptions{}); }
+
+}  // namespace tilewright::runtime

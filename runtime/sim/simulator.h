@@ -1,0 +1,53 @@
+// The simulated Hopper: executes PTX text on the CPU, warp by warp, with TMA and wgmma as asynchronous agents.
+#pragma once
+#include <array>
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "runtime/device/device.h"
+
+namespace tilewright::runtime::sim {
+
+/// A role of a kernel: the warps [first_warp, first_warp + warps) and the name reports use for them.
+struct RoleName {
+  std::string kernel;        // empty: every kernel
+  unsigned first_warp = 0;
+  unsigned warps = 1;
+  std::string name;
+};
+
+struct SimulatorOptions {
+  unsigned threads = 0;                        // host threads over CTAs; 0: one per core, at most 8
+  std::uint64_t step_limit = 40'000'000;       // warp instructions of one CTA without a visible effect before it counts as stuck
+  std::vector<RoleName> roles;
+};
+
+enum class InstructionClass : std::uint8_t {
+  integer, floating, conversion, move, predicate, control, global_memory, shared_memory, local_memory, atomic,
+  collective, barrier, mbarrier, async_copy, matrix, wgmma, other, count
+};
+
+/// The class's name in reports.
+std::string_view name_of(InstructionClass);
+
+/// What a simulated device has executed since it was made or since the last reset.
+struct SimulatorStatistics {
+  std::array<std::uint64_t, static_cast<std::size_t>(InstructionClass::count)> warp_instructions{};
+  std::uint64_t thread_instructions = 0;
+  std::uint64_t tensor_flops = 0;              // wgmma and mma, two per multiply-add
+  std::uint64_t bulk_bytes = 0;                // moved by TMA and bulk copies
+  void add(const SimulatorStatistics&);
+};
+
+/// A simulated device with options. Its global addresses are host addresses.
+std::unique_ptr<Device> make_simulated_device(const SimulatorOptions&);
+
+/// Statistics of a device made by make_simulated_device; Error when `device` is of another kind.
+SimulatorStatistics statistics(const Device& device);
+void reset_statistics(Device& device);
+
+}  // namespace tilewright::runtime::sim

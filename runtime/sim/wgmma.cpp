@@ -1,0 +1,304 @@
+// wgmma: products of a warpgroup, queued when issued and executed when a wait needs them, operands read at that time.
+#include <algorithm>
+#include <cstring>
+
+#include "runtime/sim/control.h"
+#include "runtime/sim/decode.h"
+#include "runtime/sim/machine.h"
+#include "runtime/sim/matrix_product.h"
+#include "runtime/sim/numeric.h"
+
+namespace tilewright::runtime::sim {
+
+using ptx::Operand;
+using ptx::ScalarType;
+
+namespace {
+
+// extra: 0 n, 1 element, 2 flags, 3 accumulator registers, 4 predicate constant
+enum Flag : int { a_in_registers = 1, transpose_a = 2, transpose_b = 4, negate_a = 8, negate_b = 16, half_accumulator = 32, constant_scale = 64 };
+constexpr unsigned chunk = 16;
+
+/// A matrix in shared memory as its descriptor gives it.
+struct SharedMatrix {
+  std::uint64_t start, leading, stride;
+  unsigned span;   // bytes of the swizzle's row, 0 without swizzle
+
+  explicit SharedMatrix(std::uint64_t d)
+      : start((d & 0x3fff) << 4), leading((d >> 16 & 0x3fff) << 4), stride((d >> 32 & 0x3fff) << 4) {
+    static constexpr unsigned spans[] = {0, 128, 64, 32};
+    span = spans[d >> 62];
+  }
+  std::uint64_t swizzle(std::uint64_t a) const { return span ? a ^ ((a >> 3) & (span - chunk)) : a; }
+  /// Address of the 16-byte chunk `part` along k of row `r`, K-major.
+  std::uint64_t k_major(unsigned r, unsigned part) const {
+    if (span) return swizzle(start + r / 8 * stride + r % 8 * span + part * chunk);
+    return start + r / 8 * stride + r % 8 * chunk + part * leading;
+  }
+  /// Address of the chunk of eight 16-bit elements from `mn` (a multiple of 8) on, at k, MN-major.
+  std::uint64_t mn_major(unsigned mn, unsigned k) const {
+    if (span) {
+      const unsigned row = span / 2;
+      return swizzle(start + mn / row * leading + k / 8 * stride + k % 8 * span + mn % row * 2);
+    }
+    return start + mn / 8 * stride + k / 8 * leading + k % 8 * chunk;
+  }
+};
+
+// Reads a matrix of `rows` rows (m or n) and k columns as floats: out[r * row_step + k * k_step].
+void read_shared(Cta& cta, std::uint64_t descriptor, MatrixElement e, bool mn_major, unsigned rows, unsigned k, float* out,
+                 unsigned row_step, unsigned k_step, const char* what) {
+  const SharedMatrix matrix(descriptor);
+  const unsigned per_chunk = e == MatrixElement::tf32 ? 4 : 8;
+  float values[8];
+  const auto chunk_at = [&](std::uint64_t address) {
+    const std::byte* p = address >= shared_base && address + chunk <= cta.shared.size() ? cta.shared.data() + address
+                                                                                        : cta.shared_at(address, chunk, chunk, -1, what);
+    std::uint32_t words[4];
+    std::memcpy(words, p, chunk);
+    const unsigned step = per_chunk / 4;
+    for (unsigned n = 0; n < 4; ++n) widen(e, words[n], values + n * step);
+  };
+  if (mn_major) {
+    for (unsigned kk = 0; kk < k; ++kk)
+      for (unsigned r = 0; r < rows; r += 8) {
+        chunk_at(matrix.mn_major(r, kk));
+        for (unsigned n = 0; n < 8; ++n) out[(r + n) * row_step + kk * k_step] = values[n];
+      }
+  } else {
+    for (unsigned r = 0; r < rows; ++r)
+      for (unsigned part = 0; part * per_chunk < k; ++part) {
+        chunk_at(matrix.k_major(r, part));
+        for (unsigned n = 0; n < per_chunk; ++n) out[r * row_step + (part * per_chunk + n) * k_step] = values[n];
+      }
+  }
+}
+
+void read_registers(Warp& w, const Ref* list, MatrixElement e, unsigned k, float* out) {
+  for (unsigned j = 0; j < 4; ++j) {
+    const auto* v = w.in<std::uint32_t>(list[j]);
+    for (unsigned l = 0; l < warp_lanes; ++l) {
+      const unsigned row = l / 4 + 8 * (j & 1);
+      if (e == MatrixElement::tf32) widen(e, v[l], out + row * k + l % 4 + 4 * (j >> 1));
+      else widen(e, v[l], out + row * k + 2 * (l % 4) + 8 * (j >> 1));
+    }
+  }
+}
+
+void mark(Warp& w, const Instruction& i, int by) {
+  const Ref* list = w.cta->launch.program->lists.data() + i.list;
+  for (unsigned n = 0; n < i.list_count; ++n)
+    if (list[n] >= 0) w.inflight[static_cast<std::size_t>(list[n]) / slot_unit] = static_cast<std::uint8_t>(w.inflight[static_cast<std::size_t>(list[n]) / slot_unit] + by);
+}
+
+void accumulate(Warp& w, const Instruction& i, const float* sums, bool keep) {
+  const auto n = static_cast<unsigned>(i.extra[0]);
+  const auto registers = static_cast<unsigned>(i.extra[3]);
+  const Ref* list = w.cta->launch.program->lists.data() + i.list;
+  for (unsigned r = 0; r < registers; ++r) {
+    if (i.extra[2] & half_accumulator) {
+      auto* d = w.out<std::uint32_t>(list[r]);
+      for (unsigned l = 0; l < warp_lanes; ++l) {
+        const float* s = sums + (l / 4 + 8 * (r & 1)) * n + 8 * (r / 2) + 2 * (l % 4);
+        const float low = keep ? half_to_float(static_cast<std::uint16_t>(d[l])) : 0.0f;
+        const float high = keep ? half_to_float(static_cast<std::uint16_t>(d[l] >> 16)) : 0.0f;
+        d[l] = static_cast<std::uint32_t>(float_to_half(low + s[0])) | static_cast<std::uint32_t>(float_to_half(high + s[1])) << 16;
+      }
+    } else {
+      float* d = w.out<float>(list[r]);
+      const float* s = sums + 8 * ((r >> 1) & 1) * n + 8 * (r / 4) + (r & 1);
+      for (unsigned l = 0; l < warp_lanes; ++l) {
+        const float x = s[l / 4 * n + 2 * (l % 4)];
+        d[l] = keep ? d[l] + x : x;
+      }
+    }
+  }
+}
+
+void execute(Cta& cta, unsigned group) {
+  Warpgroup& g = cta.warpgroups[group];
+  const WgmmaRecord first = g.issued[0].front();
+  const Instruction& i = *first.instruction;
+  const auto n = static_cast<unsigned>(i.extra[0]);
+  const auto e = static_cast<MatrixElement>(i.extra[1]);
+  const unsigned k = e == MatrixElement::tf32 ? 8 : 16;
+  alignas(64) float a[64 * 16], b[16 * 256], sums[64 * 256];
+  Warp* warps = &cta.warps[group * 4];
+  for (unsigned w = 1; w < 4; ++w) {
+    const WgmmaRecord& r = g.issued[w].front();
+    if (r.instruction != first.instruction || r.b != first.b || (!(i.extra[2] & a_in_registers) && r.a != first.a) || r.accumulate != first.accumulate)
+      cta.fail(warps[w], *r.instruction, -1, "the warps of the warpgroup issued different wgmma operations; the first warp: " + cta.launch.program->describe(i));
+  }
+  try {
+    if (i.extra[2] & a_in_registers) {
+      for (unsigned w = 0; w < 4; ++w)
+        read_registers(warps[w], cta.launch.program->lists.data() + i.list + i.extra[3], e, k, a + w * 16 * k);
+    } else {
+      read_shared(cta, first.a, e, i.extra[2] & transpose_a, 64, k, a, k, 1, "wgmma A");
+    }
+    read_shared(cta, first.b, e, i.extra[2] & transpose_b, n, k, b, 1, n, "wgmma B");
+  } catch (const Fault& f) {
+    cta.fail(warps[0], i, -1, f.what);
+  }
+  if (((i.extra[2] & negate_a) != 0) != ((i.extra[2] & negate_b) != 0))
+    for (unsigned x = 0; x < 64 * k; ++x) a[x] = -a[x];
+  multiply(sums, a, b, 64, n, k);
+  for (unsigned w = 0; w < 4; ++w) {
+    accumulate(warps[w], i, sums + w * 16 * n, first.accumulate);
+    mark(warps[w], i, -1);
+    g.issued[w].pop_front();
+  }
+  ++g.executed;
+  cta.statistics.tensor_flops += 2ull * 64 * n * k;
+}
+
+// Executes the group's operations up to the count; false when a warp has not issued them yet.
+bool complete_until(Cta& cta, unsigned group, std::uint64_t count) {
+  Warpgroup& g = cta.warpgroups[group];
+  while (g.executed < count) {
+    for (const auto& queue : g.issued)
+      if (queue.empty()) return false;
+    execute(cta, group);
+  }
+  return true;
+}
+
+void check_warpgroup(Warp& w, LaneMask m) {
+  if (m != all_lanes) throw Fault{"wgmma with lanes " + hex(m) + " of the warp; expected all"};
+  if ((w.index / 4 + 1) * 4 > w.cta->warps.size())
+    throw Fault{"wgmma in a warpgroup of less than four warps: the CTA has " + std::to_string(w.cta->warps.size()) + " warps"};
+}
+
+Step issue(Warp& w, const Instruction& i, LaneMask m) {
+  if (!w.converged(all_lanes, m)) return Step::blocked;
+  check_warpgroup(w, m);
+  WgmmaRecord r;
+  r.instruction = &i;
+  if (!(i.extra[2] & a_in_registers)) r.a = w.in<std::uint64_t>(i.in[0])[0];
+  r.b = w.in<std::uint64_t>(i.in[1])[0];
+  r.accumulate = i.extra[2] & constant_scale ? i.extra[4] != 0 : (w.predicates[static_cast<std::size_t>(i.in[2])] & 1) != 0;
+  mark(w, i, 1);
+  w.cta->warpgroups[w.index / 4].issued[w.index % 4].push_back(r);
+  ++w.wgmma_issued;
+  ++w.cta->effects;
+  return Step::next;
+}
+
+Step commit(Warp& w, const Instruction&, LaneMask m) {
+  if (!w.converged(all_lanes, m)) return Step::blocked;
+  w.wgmma_commits.push_back(w.wgmma_issued);
+  return Step::next;
+}
+
+Step wait_group(Warp& w, const Instruction& i, LaneMask m) {
+  if (!w.converged(all_lanes, m)) return Step::blocked;
+  const auto keep = static_cast<std::size_t>(i.extra[0]);
+  auto& commits = w.wgmma_commits;
+  if (commits.size() <= keep) return Step::next;
+  if (!complete_until(*w.cta, w.index / 4, commits[commits.size() - 1 - keep])) return w.block(Block::Kind::wgmma);
+  commits.erase(commits.begin(), commits.end() - static_cast<std::ptrdiff_t>(keep));
+  return Step::next;
+}
+
+Step fence(Warp& w, const Instruction&, LaneMask m) { return w.converged(all_lanes, m) ? Step::next : Step::blocked; }
+
+unsigned shape_n(Decode& d, unsigned k) {
+  const std::string_view shape = d.next_modifier();
+  const std::string text(shape);
+  const std::size_t at = text.find('k');
+  if (!text.starts_with("m64n") || at == std::string::npos || text.substr(at) != "k" + std::to_string(k)) d.unsupported("shape '" + text + "'");
+  const unsigned n = static_cast<unsigned>(std::atoi(text.c_str() + 4));
+  if (n < 8 || n > 256 || n % 8) d.unsupported("shape '" + text + "'");
+  return n;
+}
+
+int sign(Decode& d, const Operand& o, int flag) {
+  const auto v = static_cast<std::int64_t>(d.immediate(o));
+  if (v != 1 && v != -1) d.wrong("a scale of an operand must be 1 or -1");
+  return v < 0 ? flag : 0;
+}
+
+void decode_mma(Decode& d) {
+  Instruction& i = d.instruction();
+  const auto& parts = d.statement().parts;
+  const std::string_view element = parts.back();
+  const auto e = element == "bf16" ? MatrixElement::bf16 : element == "f16" ? MatrixElement::f16 : MatrixElement::tf32;
+  const unsigned n = shape_n(d, e == MatrixElement::tf32 ? 8 : 16);
+  const ScalarType accumulator = d.type(), a_type = d.type(), b_type = d.type();
+  if (a_type != b_type || (a_type != ScalarType::bf16 && a_type != ScalarType::f16 && a_type != ScalarType::tf32)) d.unsupported();
+  const bool half = accumulator == ScalarType::f16;
+  if (!half && accumulator != ScalarType::f32) d.unsupported();
+  if (half && e != MatrixElement::f16) d.unsupported();
+  const unsigned registers = half ? n / 4 : n / 2;
+  const Operand& target = d.operand(0);
+  const Operand& a = d.operand(1);
+  if (target.kind != Operand::Kind::vector || target.elements.size() != registers) d.wrong("expected " + std::to_string(registers) + " accumulator registers");
+  const bool rs = a.kind == Operand::Kind::vector;
+  int flags = (rs ? a_in_registers : 0) | (half ? half_accumulator : 0);
+  std::vector<Ref> refs;
+  for (const Operand& o : target.elements) refs.push_back(d.out(o, half ? ScalarType::b32 : ScalarType::f32));
+  if (rs) {
+    if (a.elements.size() != 4) d.wrong("expected four registers of A");
+    for (const Operand& o : a.elements) refs.push_back(d.in(o, ScalarType::b32));
+  } else {
+    i.in[0] = d.in(a, ScalarType::b64);
+  }
+  i.in[1] = d.in(2, ScalarType::b64);
+  const bool sixteen = e != MatrixElement::tf32;
+  const std::size_t expected = 6 + (sixteen ? (rs ? 1 : 2) : 0);
+  d.expect_operands(expected, expected);
+  const Operand& scale = d.operand(3);
+  if (scale.kind == Operand::Kind::integer) {
+    flags |= constant_scale;
+    i.extra[4] = scale.value != 0;
+  } else {
+    i.in[2] = d.predicate(scale);
+  }
+  flags |= sign(d, d.operand(4), negate_a) | sign(d, d.operand(5), negate_b);
+  if (sixteen && !rs) flags |= d.immediate(d.operand(6)) ? transpose_a : 0;
+  if (sixteen) flags |= d.immediate(d.operand(rs ? 6 : 7)) ? transpose_b : 0;
+  d.begin_list();
+  for (const Ref r : refs) {
+    d.push_list(r);
+    d.builder().watch(r);
+  }
+  i.extra[0] = static_cast<int>(n);
+  i.extra[1] = static_cast<int>(e);
+  i.extra[2] = flags;
+  i.extra[3] = static_cast<int>(registers);
+  i.exec = issue;
+}
+
+void decode_wgmma(Decode& d) {
+  Instruction& i = d.instruction();
+  i.group = InstructionClass::wgmma;
+  const std::string_view what = d.next_modifier();
+  if (!d.take("sync") || !d.take("aligned")) d.unsupported();
+  if (what == "mma_async") return decode_mma(d);
+  if (what == "fence") i.exec = fence;
+  else if (what == "commit_group") i.exec = commit;
+  else if (what == "wait_group") {
+    d.expect_operands(1, 1);
+    i.extra[0] = static_cast<int>(d.immediate(d.operand(0)));
+    i.exec = wait_group;
+  } else {
+    d.unsupported();
+  }
+}
+
+}  // namespace
+
+Step settle_wgmma_then(Warp& w, const Instruction& i, LaneMask m) {
+  if (w.cta->warpgroups[w.index / 4].executed < w.wgmma_issued) {
+    const auto busy = [&](Ref r) { return r >= 0 && static_cast<std::size_t>(r) / slot_unit < w.inflight.size() && w.inflight[static_cast<std::size_t>(r) / slot_unit] != 0; };
+    bool hit = std::any_of(i.in.begin(), i.in.end(), busy) || std::any_of(i.out.begin(), i.out.end(), busy);
+    const Ref* list = w.cta->launch.program->lists.data() + i.list;
+    hit = hit || std::any_of(list, list + i.list_count, busy);
+    if (hit && !complete_until(*w.cta, w.index / 4, w.wgmma_issued)) return w.block(Block::Kind::wgmma);
+  }
+  return i.inner(w, i, m);
+}
+
+void add_wgmma_family(DecoderTable& t) { t["wgmma"] = decode_wgmma; }
+
+}  // namespace tilewright::runtime::sim
