@@ -1,0 +1,135 @@
+// TMA, and moves between shared memory and fragments.
+#include "compiler/passes/lowering/Lowering.h"
+
+using namespace mlir;
+
+namespace tilewright::lowering {
+
+Value Lowering::map_parameter(Value tensor, ArrayRef<std::int64_t> box, bool ragged, bool swizzled) {
+  int argument = static_cast<int>(cast<BlockArgument>(tensor).getArgNumber());
+  for (auto& p : parameters_)
+    if (p.kind == Parameter::tensor_map && p.argument == argument && p.ragged == ragged && p.swizzled == swizzled &&
+        ArrayRef<std::int64_t>(p.box) == box)
+      return p.value;
+  failed_ = kernel_;
+  return {};
+}
+
+/// Coordinates innermost first; columns start at `panel_start`. Ragged rows use two more dimensions whose strides cancel modulo
+/// 2^64, so that the hardware's bound on the row dimension ends the sequence: (2^30 - count + row, first + count, 2^30).
+SmallVector<Value> Lowering::tma_coords(ValueRange coords, ValueRange ragged, int panel_start) {
+  constexpr std::int64_t billion = std::int64_t{1} << 30;
+  SmallVector<Value> out;
+  for (size_t axis = coords.size(); axis-- > 0;) {
+    Value c = mapped(coords[axis]);
+    if (axis + 1 == coords.size()) c = add(c, panel_start);
+    if (axis == 0 && !ragged.empty()) {
+      Value first = mapped(ragged[0]), count = mapped(ragged[1]);
+      out.push_back(add(arith::SubIOp::create(b_, loc_, c, count), billion));
+      out.push_back(add(first, count));
+      out.push_back(i32(billion));
+    } else {
+      out.push_back(c);
+    }
+  }
+  return out;
+}
+
+namespace {
+/// A swizzled tile is copied one 128-byte column panel at a time.
+struct Panels {
+  int count, columns;
+  std::int64_t bytes;
+};
+Panels panels_of(const SharedPlace& p) {
+  bool swizzled = p.layout.kind == layout::SharedLayout::swizzle128;
+  int count = swizzled ? p.layout.panels() : 1;
+  return {count, swizzled ? layout::kPanelBytes / p.layout.element_bytes : p.cols, swizzled ? p.layout.panel_bytes() : 0};
+}
+}  // namespace
+
+void Lowering::emit_tma_load(tile::TmaLoadOp op) {
+  SharedPlace p = place_of(op.getTile());
+  bool swizzled = p.layout.kind == layout::SharedLayout::swizzle128;
+  Value map = map_parameter(op.getTensor(), op.getBox(), !op.getRagged().empty(), swizzled);
+  const RingPlan& plan = rings_[op.getRing().getAsOpaquePointer()];
+  Value full = barrier_address(plan, mapped(op.getStage()), true);
+  Panels panels = panels_of(p);
+  by_leader([&] {
+    for (int i = 0; i < panels.count; ++i)
+      hopper::TmaLoadOp::create(b_, loc_, map, add(tile_start(p), i * panels.bytes), full,
+                                tma_coords(op.getCoords(), op.getRagged(), i * panels.columns));
+  });
+}
+
+void Lowering::emit_tma_store(tile::TmaStoreOp op) {
+  SharedPlace p = place_of(op.getTile());
+  bool swizzled = p.layout.kind == layout::SharedLayout::swizzle128;
+  Value map = map_parameter(op.getTensor(), op.getBox(), !op.getRagged().empty(), swizzled);
+  Panels panels = panels_of(p);
+  for (int i = 0; i < panels.count; ++i)
+    hopper::TmaStoreOp::create(b_, loc_, map, add(tile_start(p), i * panels.bytes),
+                               tma_coords(op.getCoords(), op.getRagged(), i * panels.columns));
+}
+
+/// f32 tiles and vectors by ordinary loads, two neighbouring columns at a time where they are neighbours in memory.
+void Lowering::emit_vector_load(const SharedPlace& from, const Fragment& to, bool transposed) {
+  bool pairs = !transposed && to.kind != Fragment::col_vector && from.layout.kind == layout::SharedLayout::row_major;
+  auto address = [&](int index) {
+    Value r = row_index(to, index), c = col_index(to, index);
+    return shared_pointer(transposed ? shared_address(from, c, r) : shared_address(from, r, c));
+  };
+  if (!pairs) {
+    for (int i = 0; i < to.elements(); ++i) write_slot(to.slots[i], LLVM::LoadOp::create(b_, loc_, to.element, address(i)));
+    return;
+  }
+  auto pair = VectorType::get({2}, to.element);
+  for (int i = 0; i < to.elements(); i += 2) {
+    Value v = LLVM::LoadOp::create(b_, loc_, pair, address(i), 8);
+    for (int e = 0; e < 2; ++e) write_slot(to.slots[i + e], LLVM::ExtractElementOp::create(b_, loc_, v, i32(e)));
+  }
+}
+
+void Lowering::emit_vector_store(const Fragment& from, const SharedPlace& to, bool transposed) {
+  bool pairs = !transposed && from.kind != Fragment::col_vector && to.layout.kind == layout::SharedLayout::row_major;
+  for (int i = 0; i < from.elements(); i += pairs ? 2 : 1) {
+    Value r = row_index(from, i), c = col_index(from, i);
+    Value pointer = shared_pointer(transposed ? shared_address(to, c, r) : shared_address(to, r, c));
+    Value v = read_slot(from.slots[i], from.element);
+    if (pairs) {
+      Value both = LLVM::UndefOp::create(b_, loc_, VectorType::get({2}, from.element));
+      both = LLVM::InsertElementOp::create(b_, loc_, both, v, i32(0));
+      v = LLVM::InsertElementOp::create(b_, loc_, both, read_slot(from.slots[i + 1], from.element), i32(1));
+    }
+    LLVM::StoreOp::create(b_, loc_, v, pointer, pairs ? 8 : 4);
+  }
+}
+
+void Lowering::emit_load(tile::LoadOp op) {
+  SharedPlace p = place_of(op.getTile());
+  const Fragment& f = fragments_[op.getFrag().getAsOpaquePointer()];
+  touch(op.getFrag());
+  if (!f.half()) return emit_vector_load(p, f, op.getTransposed());
+  Value lane_address = matrix_address(p, op.getTransposed(), f.warp_scope);
+  for (int c0 = 0; c0 < f.cols; c0 += 16) {
+    auto regs = hopper::LdMatrixOp::create(b_, loc_, matrix_block(p, lane_address, c0, op.getTransposed()), 4, op.getTransposed());
+    for (int r = 0; r < 4; ++r) write_slot(f.slots[c0 / 4 + r], regs.getResult()[r]);
+  }
+}
+
+void Lowering::emit_store(tile::StoreOp op) {
+  SharedPlace p = place_of(op.getTile());
+  const Fragment& f = fragments_[op.getFrag().getAsOpaquePointer()];
+  touch(op.getFrag());
+  if (!f.half()) {
+    return emit_vector_store(f, p, op.getTransposed());
+  }
+  Value lane_address = matrix_address(p, op.getTransposed(), f.warp_scope);
+  for (int c0 = 0; c0 < f.cols; c0 += 16) {
+    SmallVector<Value> regs;
+    for (int r = 0; r < 4; ++r) regs.push_back(read_slot(f.slots[c0 / 4 + r], b_.getI32Type()));
+    hopper::StMatrixOp::create(b_, loc_, matrix_block(p, lane_address, c0, op.getTransposed()), regs, op.getTransposed());
+  }
+}
+
+}  // namespace tilewright::lowering

@@ -1,0 +1,207 @@
+// From the tile dialect to the hopper dialect: state shared by the files of this folder, one file an op family.
+//
+// The lowering walks a kernel in program order and emits, for every op, what each thread does. Order is the author's:
+// nothing moves. Fragments become one llvm.alloca for each 32-bit register with static indices, which LLVM promotes.
+#pragma once
+#include <map>
+#include <set>
+
+#include "dialect/hopper/Hopper.h"
+#include "dialect/layout/layout.h"
+#include "dialect/tile/Tile.h"
+#include "mlir/Dialect/Arith/IR/Arith.h"
+#include "mlir/Dialect/LLVMIR/LLVMDialect.h"
+#include "mlir/Dialect/SCF/IR/SCF.h"
+#include "mlir/IR/BuiltinOps.h"
+#include "mlir/IR/IRMapping.h"
+
+namespace tilewright::lowering {
+
+using mlir::Location;
+using mlir::Type;
+using mlir::Value;
+
+/// Where a role runs.
+struct RolePlace {
+  int first_warp = 0;
+  int warps = 0;
+  bool single_thread = false;
+  int barrier = 0;       // named barrier id
+  int registers = 0;     // budget, 0 for none
+};
+
+/// The launch that a kernel needs, and which warps run which role.
+struct LaunchPlan {
+  int threads = 0;
+  int warpgroups = 0;
+  int entry_registers = 0;                 // of each thread at launch, when budgets are declared
+  bool budgets = false;
+  std::map<std::string, RolePlace> roles;  // by name
+  std::vector<std::string> order;          // names by first warp
+};
+LaunchPlan plan_launch(tile::KernelOp kernel);
+
+/// One parameter of the emitted function.
+struct Parameter {
+  enum Kind { scalar, pointer, tensor_map } kind;
+  int argument;                      // of the tile kernel
+  std::vector<std::int64_t> box;     // tensor_map: one extent for each axis of the tensor
+  bool ragged = false;
+  bool swizzled = false;
+  Value value;                       // in the emitted function
+};
+
+/// A place in shared memory: stage_base + byte offset of (row, col) of the root tile.
+struct SharedPlace {
+  layout::SharedLayout layout;
+  Value stage_base;                  // i32 shared address of the stage (or of the arena)
+  int offset = 0;                    // bytes from there to the tile
+  Value row, col;                    // i32, null for 0
+  int const_row = 0, const_col = 0;
+  int rows = 0, cols = 0;            // extents of the view
+  Type element;
+};
+
+/// Registers of a fragment.
+struct Fragment {
+  enum Kind { matrix, row_vector, col_vector } kind = matrix;
+  int rows = 0, cols = 0;
+  bool warp_scope = false;
+  Type element;
+  std::vector<Value> slots;          // one alloca for each register
+  bool half() const { return element.getIntOrFloatBitWidth() == 16; }
+  int elements() const { return kind == matrix ? cols / 2 : kind == row_vector ? cols / 4 : 2; }
+};
+
+/// A role's running position in a ring.
+struct RingPosition {
+  Value stage, phase;                // allocas
+};
+
+struct RingPlan {
+  int offset = 0;                    // of full[0]; empty[0] follows after the stages
+  int stages = 0;
+  int full_arrivals = 0, empty_arrivals = 0;
+  int bytes = 0;                     // that TMA brings for each stage
+};
+RingPlan plan_ring(tile::RingOp ring, const LaunchPlan& launch);
+
+class Lowering {
+ public:
+  Lowering(tile::KernelOp kernel, mlir::OpBuilder& builder);
+  /// Emits the function at the builder's insertion point. Failure has been reported as a diagnostic.
+  mlir::LogicalResult run();
+  const std::vector<Parameter>& parameters() const { return parameters_; }
+  const LaunchPlan& launch() const { return launch_; }
+
+ private:
+  // Kernel.cpp
+  void collect_parameters();
+  void declare_function();
+  void initialise_barriers();
+  void dispatch_roles();
+  void emit_role(tile::RoleOp role);
+  void emit_block(mlir::Block& block);
+  mlir::LogicalResult emit(mlir::Operation* op);
+  void emit_for(mlir::scf::ForOp loop);
+  void emit_if(mlir::scf::IfOp branch);
+  // Sync.cpp
+  void start_rings(tile::RoleOp role);
+  void emit_acquire(tile::AcquireOp op);
+  void emit_wait(tile::WaitOp op);
+  void emit_signal(Value ring, Value stage, bool full);
+  void emit_sync();
+  Value advance(const RingPosition& position, int stages);
+  Value barrier_address(const RingPlan& plan, Value stage, bool full);
+  void by_leader(llvm::function_ref<void()> body);
+  void by_lane_zero(llvm::function_ref<void()> body);
+  // Copies.cpp
+  void emit_tma_load(tile::TmaLoadOp op);
+  void emit_tma_store(tile::TmaStoreOp op);
+  void emit_load(tile::LoadOp op);
+  void emit_store(tile::StoreOp op);
+  void emit_vector_store(const Fragment& from, const SharedPlace& to, bool transposed);
+  Value tile_start(const SharedPlace& place);
+  void emit_vector_load(const SharedPlace& from, const Fragment& to, bool transposed);
+  mlir::SmallVector<Value> tma_coords(mlir::ValueRange coords, mlir::ValueRange ragged, int panel_start);
+  Value map_parameter(Value tensor, llvm::ArrayRef<std::int64_t> box, bool ragged, bool swizzled);
+  // Memory.cpp
+  SharedPlace place_of(Value tile);
+  Value shared_address(const SharedPlace& place, Value row, Value col);
+  Value matrix_address(const SharedPlace& place, bool transposed, bool warp_scope);
+  Value matrix_block(const SharedPlace& place, Value lane_address, int c0, bool transposed);
+  Value shared_pointer(Value address);
+  Value global_pointer(Value tensor, mlir::ValueRange coords);
+  Value load_element(Value pointer, Type element);
+  void store_element(Value pointer, Type element, Value value);
+  void emit_read(tile::ReadOp op);
+  void emit_write(tile::WriteOp op);
+  void emit_global(Value tensor, mlir::ValueRange coords, Value frag, int row_axis, int col_axis, bool store);
+  mlir::FailureOr<Value> extent_of(Value tensor, unsigned axis);
+  std::int64_t static_stride(Value tensor, unsigned axis);
+  // Compute.cpp
+  void emit_gemm(tile::GemmOp op);
+  void emit_settle(Value batch, int pending);
+  void emit_mma(tile::MmaOp op);
+  void emit_map(tile::MapOp op);
+  void emit_fill(tile::FillOp op);
+  void emit_reduce(tile::ReduceOp op);
+  Value descriptor_low(const SharedPlace& place, bool transposed);
+  void fence_if_needed(llvm::ArrayRef<Value> frags);
+  void touch(Value frag);
+  // Fragments.cpp
+  void declare_fragment(tile::FragOp op);
+  Value slot(Type type);
+  Value read_slot(Value slot, Type type);
+  void write_slot(Value slot, Value value);
+  mlir::SmallVector<Value> read_registers(const Fragment& f);
+  void write_registers(const Fragment& f, mlir::ValueRange values);
+  Value element(const Fragment& f, int index, mlir::SmallVector<Value>& cache);
+  Value unpack(Value packed, bool high, Type type);
+  Value pack(Value low, Value high, Type type);
+  int index_in(const Fragment& f, int matrix_index) const;
+  Value row_base(bool warp_scope);
+  Value row_index(const Fragment& f, int index);
+  Value col_index(const Fragment& f, int index);
+
+  // small arithmetic
+  Value i32(std::int64_t value);
+  Value f32(float value);
+  Value add(Value a, Value b);
+  Value add(Value a, std::int64_t b);
+  Value mul(Value a, std::int64_t b);
+  Value band(Value a, std::int64_t b);
+  Value shr(Value a, std::int64_t b);
+  Value shl(Value a, std::int64_t b);
+  Value bxor(Value a, Value b);
+  Value equal(Value a, std::int64_t b);
+  Value mapped(Value v) const { return map_.lookup(v); }
+  mlir::SmallVector<Value> mapped(mlir::ValueRange vs) const {
+    mlir::SmallVector<Value> out;
+    for (Value v : vs) out.push_back(map_.lookup(v));
+    return out;
+  }
+
+  tile::KernelOp kernel_;
+  mlir::OpBuilder& b_;
+  Location loc_;
+  LaunchPlan launch_;
+  mlir::LLVM::LLVMFuncOp func_;
+  mlir::IRMapping map_;
+  std::vector<Parameter> parameters_;
+  std::map<void*, Fragment> fragments_;
+  std::map<void*, Value> vars_;
+  std::map<void*, RingPlan> rings_;
+  std::map<std::pair<void*, bool>, RingPosition> positions_;  // (ring, as producer)
+  Value shared_base_, tid_, lane_, cta_warp_;
+  // of the role being emitted
+  RolePlace role_;
+  Value role_warp_, role_thread_;
+  std::vector<void*> open_accumulators_;         // products since the last batch
+  std::vector<std::pair<void*, std::vector<void*>>> in_flight_;  // batches, oldest first, with their accumulators
+  std::set<void*> touched_;                      // fragments used by ordinary code since the last wgmma fence
+  bool all_touched_ = true;
+  mlir::Operation* failed_ = nullptr;
+};
+
+}  // namespace tilewright::lowering

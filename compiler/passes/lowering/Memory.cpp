@@ -1,0 +1,213 @@
+// Addresses in shared and global memory, and single elements.
+#include "compiler/passes/lowering/Lowering.h"
+
+using namespace mlir;
+
+namespace tilewright::lowering {
+
+SharedPlace Lowering::place_of(Value tile) {
+  if (auto view = tile.getDefiningOp<tile::ViewOp>()) {
+    SharedPlace p = place_of(view.getTile());
+    auto shape = view.getResult().getType().getShape();
+    auto shift = [&](Value by, Value& dynamic, int& constant) {
+      APInt value;
+      if (matchPattern(by, m_ConstantInt(&value))) {
+        constant += static_cast<int>(value.getSExtValue());
+      } else if (Value v = map_.lookupOrNull(by)) {
+        dynamic = dynamic ? add(dynamic, v) : v;
+      }
+    };
+    shift(view.getRow(), p.row, p.const_row);
+    shift(view.getColumn(), p.col, p.const_col);
+    p.rows = static_cast<int>(shape[0]), p.cols = static_cast<int>(shape[1]);
+    return p;
+  }
+  auto at = tile.getDefiningOp<tile::AtOp>();
+  auto root = (at ? at.getTile() : tile).getDefiningOp<tile::SharedOp>();
+  auto type = root.getTile().getType();
+  SharedPlace p;
+  p.rows = static_cast<int>(type.getShape()[0]), p.cols = static_cast<int>(type.getShape()[1]);
+  p.element = type.getElementType();
+  p.layout = {p.rows, p.cols, static_cast<int>(tile::element_bytes(p.element)),
+              root.getLayout() == "swizzle128" ? layout::SharedLayout::swizzle128 : layout::SharedLayout::row_major,
+              static_cast<int>(root.getPad())};
+  p.offset = static_cast<int>(root.getOffset().value_or(0));
+  p.stage_base = shared_base_;
+  if (at && shared_base_) {
+    auto stride = root->getAttrOfType<IntegerAttr>("stage_stride");
+    Value stage = map_.lookupOrNull(at.getStage());
+    if (stage && stride) p.stage_base = add(shared_base_, mul(stage, stride.getInt()));
+  }
+  return p;
+}
+
+Value Lowering::shared_pointer(Value address) {
+  return LLVM::IntToPtrOp::create(b_, loc_, LLVM::LLVMPointerType::get(b_.getContext(), 3), address);
+}
+
+/// Address of the view's first byte.
+Value Lowering::tile_start(const SharedPlace& p) {
+  Value start = add(p.stage_base, p.offset + p.const_row * p.layout.row_bytes());
+  return p.row ? add(start, mul(p.row, p.layout.row_bytes())) : start;
+}
+
+/// Address of element (row, col) of the view: layout::SharedLayout::byte_of in run-time arithmetic.
+Value Lowering::shared_address(const SharedPlace& p, Value row, Value col) {
+  auto shifted = [&](Value v, Value dynamic, int constant) { return add(dynamic ? add(v, dynamic) : v, constant); };
+  row = shifted(row, p.row, p.const_row);
+  col = shifted(col, p.col, p.const_col);
+  Value start = add(p.stage_base, p.offset);
+  Value byte = mul(col, p.layout.element_bytes);
+  if (p.layout.kind == layout::SharedLayout::row_major) return add(add(start, mul(row, p.layout.row_bytes())), byte);
+  Value panel = shr(byte, 7), chunk = bxor(band(shr(byte, 4), 7), band(row, 7));
+  Value inside = add(add(shl(row, 7), shl(chunk, 4)), band(byte, 15));
+  return add(add(start, mul(panel, p.layout.panel_bytes())), inside);
+}
+
+/// Lane part of an ldmatrix/stmatrix address: layout::matrix_lane_address of the fragment's first 16 columns. The blocks that
+/// follow differ by a constant (transposed) or by a constant exclusive-or inside the row (matrix_block).
+Value Lowering::matrix_address(const SharedPlace& p, bool transposed, bool warp_scope) {
+  Value low = band(lane_, 7), bit3 = band(shr(lane_, 3), 1), bit4 = shr(lane_, 4);
+  Value warp_row = warp_scope ? i32(0) : shl(role_warp_, 4);
+  Value row = transposed ? add(low, shl(bit4, 3)) : add(warp_row, add(low, shl(bit3, 3)));
+  Value col = transposed ? add(warp_row, shl(bit3, 3)) : shl(bit4, 3);
+  return shared_address(p, row, col);
+}
+Value Lowering::matrix_block(const SharedPlace& p, Value lane_address, int c0, bool transposed) {
+  if (c0 == 0) return lane_address;
+  if (transposed) return add(lane_address, c0 * p.layout.row_bytes());
+  if (p.layout.kind == layout::SharedLayout::row_major) return add(lane_address, 2 * c0);
+  // The chunk of columns c0.. within its panel is an even number c; (c | bit4) ^ row = c ^ (bit4 ^ row), so one xor moves there.
+  Value moved = bxor(lane_address, i32(2 * c0 % layout::kPanelBytes));
+  return add(moved, 2 * c0 / layout::kPanelBytes * p.layout.panel_bytes());
+}
+
+FailureOr<Value> Lowering::extent_of(Value tensor, unsigned axis) {
+  auto arg = cast<BlockArgument>(tensor);
+  auto type = cast<tile::GlobalType>(tensor.getType());
+  if (axis >= type.getShape().size()) {
+    emitError(loc_) << "axis " << axis << " of a tensor of rank " << type.getShape().size();
+    return failure();
+  }
+  if (!ShapedType::isDynamic(type.getShape()[axis])) return i32(type.getShape()[axis]);
+  auto description = cast<DictionaryAttr>((*kernel_.getShapes())[arg.getArgNumber()]);
+  StringRef text = cast<StringAttr>(cast<ArrayAttr>(description.get("shape"))[axis]).getValue();
+  for (auto [i, name] : llvm::enumerate(kernel_.getParamNames()))
+    if (("\"" + cast<StringAttr>(name).getValue() + "\"").str() == text) return mapped(kernel_.getBody().getArgument(i));
+  emitError(loc_) << "extent " << text << " of axis " << axis << " is an expression; only a dim's own extent is known inside the kernel";
+  return failure();
+}
+
+/// Product of the extents inside `axis`, -1 when one of them is known only at launch.
+std::int64_t Lowering::static_stride(Value tensor, unsigned axis) {
+  auto shape = cast<tile::GlobalType>(tensor.getType()).getShape();
+  std::int64_t stride = 1;
+  for (size_t i = axis + 1; i < shape.size(); ++i) {
+    if (ShapedType::isDynamic(shape[i])) return -1;
+    stride *= shape[i];
+  }
+  return stride;
+}
+
+/// Pointer to the element at `coords` (to the first one without), offsets in 64 bits.
+Value Lowering::global_pointer(Value tensor, ValueRange coords) {
+  auto arg = cast<BlockArgument>(tensor);
+  Value base;
+  for (auto& p : parameters_)
+    if (p.kind == Parameter::pointer && p.argument == static_cast<int>(arg.getArgNumber())) base = p.value;
+  if (coords.empty()) return base;
+  auto i64 = b_.getI64Type();
+  Value offset;
+  for (auto [axis, c] : llvm::enumerate(coords)) {
+    Value term = arith::ExtSIOp::create(b_, loc_, i64, mapped(c));
+    std::int64_t stride = static_stride(tensor, axis);
+    if (stride >= 0) {
+      if (stride != 1) term = arith::MulIOp::create(b_, loc_, term, arith::ConstantOp::create(b_, loc_, b_.getI64IntegerAttr(stride)));
+    } else {
+      for (size_t inner = axis + 1; inner < coords.size(); ++inner) {
+        auto extent = extent_of(tensor, inner);
+        if (failed(extent)) { failed_ = kernel_; return base; }
+        term = arith::MulIOp::create(b_, loc_, term, arith::ExtSIOp::create(b_, loc_, i64, *extent));
+      }
+    }
+    offset = offset ? Value(arith::AddIOp::create(b_, loc_, offset, term)) : term;
+  }
+  auto pointer = LLVM::LLVMPointerType::get(b_.getContext(), 1);
+  return LLVM::GEPOp::create(b_, loc_, pointer, cast<tile::GlobalType>(tensor.getType()).getElementType(), base, ValueRange{offset});
+}
+
+/// Loads one element; 16-bit floats widen to f32.
+Value Lowering::load_element(Value pointer, Type element) {
+  if (element.isBF16()) {
+    Value bits = LLVM::LoadOp::create(b_, loc_, b_.getI16Type(), pointer);
+    Value wide = shl(arith::ExtUIOp::create(b_, loc_, b_.getI32Type(), bits), 16);
+    return arith::BitcastOp::create(b_, loc_, b_.getF32Type(), wide);
+  }
+  Value v = LLVM::LoadOp::create(b_, loc_, element, pointer);
+  return element.isF16() ? Value(arith::ExtFOp::create(b_, loc_, b_.getF32Type(), v)) : v;
+}
+void Lowering::store_element(Value pointer, Type element, Value value) {
+  if (element.getIntOrFloatBitWidth() == 16)
+    value = arith::TruncIOp::create(b_, loc_, b_.getI16Type(), pack(value, value, element));
+  LLVM::StoreOp::create(b_, loc_, value, pointer);
+}
+
+void Lowering::emit_read(tile::ReadOp op) {
+  auto shared = dyn_cast<tile::SharedType>(op.getFrom().getType());
+  Value pointer = shared ? shared_pointer(shared_address(place_of(op.getFrom()), mapped(op.getCoords()[0]), mapped(op.getCoords()[1])))
+                         : global_pointer(op.getFrom(), op.getCoords());
+  Type element = shared ? shared.getElementType() : cast<tile::GlobalType>(op.getFrom().getType()).getElementType();
+  map_.map(op.getValue(), load_element(pointer, element));
+}
+void Lowering::emit_write(tile::WriteOp op) {
+  auto shared = dyn_cast<tile::SharedType>(op.getTo().getType());
+  Value pointer = shared ? shared_pointer(shared_address(place_of(op.getTo()), mapped(op.getCoords()[0]), mapped(op.getCoords()[1])))
+                         : global_pointer(op.getTo(), op.getCoords());
+  Type element = shared ? shared.getElementType() : cast<tile::GlobalType>(op.getTo().getType()).getElementType();
+  store_element(pointer, element, mapped(op.getValue()));
+}
+
+/// Fragment to or from global memory: neighbouring columns move together where they are neighbours in memory.
+void Lowering::emit_global(Value tensor, ValueRange coords, Value frag, int row_axis, int col_axis, bool store) {
+  const Fragment& f = fragments_[frag.getAsOpaquePointer()];
+  touch(frag);
+  std::int64_t row_stride = static_stride(tensor, row_axis), col_stride = static_stride(tensor, col_axis);
+  Type element = f.element;
+  auto i64 = b_.getI64Type();
+  auto pointer_type = LLVM::LLVMPointerType::get(b_.getContext(), 1);
+  auto scaled = [&](Value v, std::int64_t s) -> Value {
+    return arith::MulIOp::create(b_, loc_, arith::ExtUIOp::create(b_, loc_, i64, v), arith::ConstantOp::create(b_, loc_, b_.getI64IntegerAttr(s)));
+  };
+  Value lane_offset = arith::AddIOp::create(b_, loc_, scaled(row_base(f.warp_scope), row_stride), scaled(shl(band(lane_, 3), 1), col_stride));
+  Value base = LLVM::GEPOp::create(b_, loc_, pointer_type, element, global_pointer(tensor, coords), ValueRange{lane_offset});
+  auto at = [&](int index) -> Value {
+    std::int64_t constant = layout::row_of_index(index) * row_stride + layout::col_of_index(index) * col_stride;
+    return LLVM::GEPOp::create(b_, loc_, pointer_type, element, base, ArrayRef<LLVM::GEPArg>{static_cast<std::int32_t>(constant)});
+  };
+  for (int i = 0; i < f.elements(); i += 2) {
+    if (f.half()) {
+      Type word = b_.getI32Type();
+      if (store) LLVM::StoreOp::create(b_, loc_, read_slot(f.slots[i / 2], word), at(i), 4);
+      else write_slot(f.slots[i / 2], LLVM::LoadOp::create(b_, loc_, word, at(i), 4));
+      continue;
+    }
+    if (col_stride != 1) {
+      for (int e = 0; e < 2; ++e) {
+        if (store) LLVM::StoreOp::create(b_, loc_, read_slot(f.slots[i + e], element), at(i + e));
+        else write_slot(f.slots[i + e], LLVM::LoadOp::create(b_, loc_, element, at(i + e)));
+      }
+      continue;
+    }
+    auto pair = VectorType::get({2}, element);
+    if (store) {
+      Value v = LLVM::UndefOp::create(b_, loc_, pair);
+      for (int e = 0; e < 2; ++e) v = LLVM::InsertElementOp::create(b_, loc_, v, read_slot(f.slots[i + e], element), i32(e));
+      LLVM::StoreOp::create(b_, loc_, v, at(i), 8);
+    } else {
+      Value v = LLVM::LoadOp::create(b_, loc_, pair, at(i), 8);
+      for (int e = 0; e < 2; ++e) write_slot(f.slots[i + e], LLVM::ExtractElementOp::create(b_, loc_, v, i32(e)));
+    }
+  }
+}
+
+}  // namespace tilewright::lowering

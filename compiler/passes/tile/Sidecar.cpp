@@ -1,0 +1,121 @@
+#include "compiler/passes/tile/Sidecar.h"
+
+#include "llvm/Support/JSON.h"
+#include "llvm/Support/raw_ostream.h"
+
+using namespace mlir;
+namespace json = llvm::json;
+
+namespace tilewright::passes {
+namespace {
+
+std::string element_name(Type t) {
+  if (t.isF32()) return "f32";
+  if (t.isBF16()) return "bf16";
+  if (t.isF16()) return "f16";
+  return "i" + std::to_string(t.getIntOrFloatBitWidth());
+}
+
+/// An extent expression: its text is JSON already.
+json::Value expression(StringRef text) {
+  auto parsed = json::parse(text);
+  if (parsed) return std::move(*parsed);
+  llvm::consumeError(parsed.takeError());
+  return text.str();
+}
+
+std::string place(Location l) {
+  if (auto file = dyn_cast<FileLineColLoc>(l)) return file.getFilename().str() + ":" + std::to_string(file.getLine());
+  return "";
+}
+
+json::Object tensor(StringRef name, tile::GlobalType type, DictionaryAttr description) {
+  json::Array shape;
+  for (Attribute e : cast<ArrayAttr>(description.get("shape"))) shape.push_back(expression(cast<StringAttr>(e).getValue()));
+  return json::Object{{"name", name.str()},
+                      {"element", element_name(type.getElementType())},
+                      {"shape", std::move(shape)},
+                      {"role", cast<StringAttr>(description.get("role")).getValue().str()},
+                      {"optional", cast<BoolAttr>(description.get("optional")).getValue()}};
+}
+
+json::Object parameter(const lowering::Parameter& p, StringRef name, Type type, StringRef kind) {
+  if (p.kind == lowering::Parameter::scalar)
+    return json::Object{{"kind", element_name(type)}, {kind == "dim" ? "dim" : "scalar", name.str()}};
+  if (p.kind == lowering::Parameter::pointer) return json::Object{{"kind", "pointer"}, {"tensor", name.str()}};
+  json::Array box;
+  unsigned bytes = tile::element_bytes(cast<tile::GlobalType>(type).getElementType());
+  for (size_t i = p.box.size(); i-- > 0;) {
+    bool inner = i + 1 == p.box.size();
+    box.push_back(inner && p.swizzled ? std::min<int64_t>(p.box[i], layout::kPanelBytes / bytes) : p.box[i]);
+  }
+  if (p.ragged) box.push_back(1), box.push_back(1);
+  return json::Object{{"kind", "tensor_map"}, {"tensor", name.str()}, {"element", element_name(cast<tile::GlobalType>(type).getElementType())},
+                      {"swizzle", p.swizzled ? "b128" : "none"}, {"box", std::move(box)}, {"ragged", p.ragged}};
+}
+
+}  // namespace
+
+std::string write_sidecar(tile::KernelOp kernel, const lowering::Lowering& lowering) {
+  json::Object out;
+  const auto& launch = lowering.launch();
+  out["name"] = kernel.getSymName().str();
+  out["threads"] = launch.threads;
+  out["dynamic_shared_bytes"] = kernel->getAttrOfType<IntegerAttr>("shared_bytes").getInt();
+  out["cluster"] = json::Array{1, 1, 1};
+  json::Array grid, dims, scalars, tensors, parameters, roles, barriers, shared, allow;
+  if (auto g = kernel.getGridAttr())
+    for (Attribute e : g) grid.push_back(expression(cast<StringAttr>(e).getValue()));
+  else
+    grid = json::Array{1, 1, 1};
+  Block& body = kernel.getBody().front();
+  auto names = kernel.getParamNames();
+  auto description = [&](int i) { return cast<DictionaryAttr>((*kernel.getShapes())[i]); };
+  auto name = [&](int i) { return cast<StringAttr>(names[i]).getValue(); };
+  auto kind = [&](int i) { return cast<StringAttr>(description(i).get("kind")).getValue(); };
+  for (int i = 0; i < static_cast<int>(names.size()); ++i) {
+    if (kind(i) == "dim") dims.push_back(name(i).str());
+    else if (kind(i) == "scalar") scalars.push_back(name(i).str());
+    else tensors.push_back(tensor(name(i), cast<tile::GlobalType>(body.getArgument(i).getType()), description(i)));
+  }
+  for (const auto& p : lowering.parameters())
+    parameters.push_back(parameter(p, name(p.argument), body.getArgument(p.argument).getType(), kind(p.argument)));
+  for (const auto& role : launch.order) {
+    const auto& p = launch.roles.at(role);
+    roles.push_back(json::Object{{"name", role}, {"first_warp", p.first_warp}, {"warps", p.warps}, {"registers", p.registers}});
+  }
+  for (auto ring : kernel.getBody().getOps<tile::RingOp>()) {
+    auto plan = lowering::plan_ring(ring, launch);
+    json::Array consumers;
+    for (Attribute c : ring.getConsumers()) consumers.push_back(cast<StringAttr>(c).getValue().str());
+    barriers.push_back(json::Object{{"name", ring.getSymName().str()}, {"offset", plan.offset}, {"stages", plan.stages},
+                                    {"producer", ring.getProducer().str()}, {"consumers", std::move(consumers)},
+                                    {"full_arrivals", plan.full_arrivals}, {"empty_arrivals", plan.empty_arrivals},
+                                    {"bytes", plan.bytes}, {"line", place(ring.getLoc())}});
+  }
+  for (auto tile : kernel.getBody().getOps<tile::SharedOp>()) {
+    auto type = tile.getTile().getType();
+    shared.push_back(json::Object{{"name", tile.getSymName().str()}, {"offset", static_cast<int64_t>(tile.getOffset().value_or(0))},
+                                  {"stages", static_cast<int64_t>(tile.getStages())},
+                                  {"shape", json::Array{type.getShape()[0], type.getShape()[1]}},
+                                  {"element", element_name(type.getElementType())},
+                                  {"layout", tile.getLayout().value_or("").str()}, {"line", place(tile.getLoc())}});
+  }
+  if (auto a = kernel.getAllowAttr())
+    for (Attribute e : a) allow.push_back(cast<StringAttr>(e).getValue().str());
+  out["grid"] = std::move(grid);
+  out["dims"] = std::move(dims);
+  out["scalars"] = std::move(scalars);
+  out["tensors"] = std::move(tensors);
+  out["parameters"] = std::move(parameters);
+  out["roles"] = std::move(roles);
+  out["barriers"] = std::move(barriers);
+  out["shared"] = std::move(shared);
+  out["allow"] = std::move(allow);
+  std::string text;
+  llvm::raw_string_ostream os(text);
+  os << llvm::formatv("{0:2}", json::Value(std::move(out)));
+  return text;
+}
+
+}  // namespace tilewright::passes

@@ -1,0 +1,74 @@
+#include "compiler/pipeline.h"
+
+#include <chrono>
+
+#include "compiler/codegen/Codegen.h"
+#include "compiler/diagnostics.h"
+#include "compiler/dsl/BuilderImpl.h"
+#include "compiler/passes/hopper/Passes.h"
+#include "compiler/passes/tile/Passes.h"
+#include "dialect/hopper/Hopper.h"
+#include "mlir/Transforms/Passes.h"
+#include "tilewright/compile.h"
+
+using namespace mlir;
+
+namespace tilewright {
+
+void build_tile_pipeline(OpPassManager& passes) {
+  passes.addPass(passes::verify_structure());
+  passes.addPass(passes::infer_layouts());
+  passes.addPass(passes::plan_shared());
+  passes.addPass(passes::insert_fences());
+  passes.addPass(passes::lower_tile());
+  passes.addPass(createCanonicalizerPass());
+  passes.addPass(createCSEPass());
+}
+
+namespace {
+
+std::string print(ModuleOp module) {
+  std::string text;
+  llvm::raw_string_ostream os(text);
+  module.print(os);
+  return text;
+}
+
+}  // namespace
+
+CompiledKernel compile(const Program& program, const CompileOptions& options) {
+  auto begin = std::chrono::steady_clock::now();
+  auto& built = program.builder().impl();
+  DialectRegistry registry;
+  hopper::registerHopperDialects(registry);
+  codegen::registerCodegenDialects(registry);
+  registry.insert<tile::TileDialect>();
+  built.context.appendDialectRegistry(registry);
+  built.context.loadAllAvailableDialects();
+  OwningOpRef<ModuleOp> module = built.module->clone();
+  DiagnosticCollector errors(&built.context);
+  auto run = [&](auto build) {
+    PassManager passes(&built.context);
+    passes.enableVerifier(false);
+    build(passes);
+    if (failed(passes.run(*module)))
+      throw CompileError(errors.empty() ? "the compiler failed without a message; please report this kernel" : errors.text());
+  };
+  CompiledKernel out;
+  out.name = built.kernel.getSymName().str();
+  if (options.keep_stages) out.tile_ir = print(*module);
+  run([](PassManager& p) { build_tile_pipeline(p); });
+  out.sidecar = (*module)->getAttrOfType<StringAttr>("tilewright.sidecar").getValue().str();
+  (*module)->removeAttr("tilewright.sidecar");
+  if (options.keep_stages) out.hopper_ir = print(*module);
+  codegen::CodegenOptions codegen_options;
+  codegen_options.debugLocations = options.source_lines;
+  run([](PassManager& p) { hopper::buildHopperToLLVMPipeline(p); });
+  auto ptx = codegen::emitPtx(*module, codegen_options, options.keep_stages ? &out.llvm_ir : nullptr);
+  if (failed(ptx)) throw CompileError(errors.text());
+  out.ptx = *ptx;
+  out.milliseconds = std::chrono::duration<double, std::milli>(std::chrono::steady_clock::now() - begin).count();
+  return out;
+}
+
+}  // namespace tilewright

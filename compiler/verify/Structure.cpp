@@ -1,0 +1,192 @@
+// Rules that need the whole kernel: roles, rings, budgets, boxes. One function a rule.
+#include "compiler/passes/lowering/Lowering.h"
+#include "compiler/passes/tile/Passes.h"
+#include "compiler/passes/tile/Uses.h"
+#include "dialect/target/machine.h"
+#include "llvm/ADT/StringSet.h"
+
+using namespace mlir;
+
+namespace tilewright::passes {
+namespace {
+
+std::string quoted(StringRef s) { return "\"" + s.str() + "\""; }
+
+tile::RoleOp role_of(Operation* op) { return op->getParentOfType<tile::RoleOp>(); }
+
+LogicalResult check_names(tile::KernelOp kernel) {
+  llvm::StringSet<llvm::MallocAllocator> roles;
+  llvm::StringSet<llvm::MallocAllocator> tiles;
+  for (auto role : kernel.getBody().getOps<tile::RoleOp>())
+    if (!roles.insert(role.getSymName()).second)
+      return role.emitOpError() << quoted(role.getSymName()) << " is defined twice; each role has one body";
+  for (auto tile : kernel.getBody().getOps<tile::SharedOp>())
+    if (!tiles.insert(tile.getSymName()).second)
+      return tile.emitOpError() << "there are two shared tiles named " << quoted(tile.getSymName());
+  if (roles.empty()) return kernel.emitOpError() << quoted(kernel.getSymName()) << " has no role; a kernel runs at least one";
+  for (auto ring : kernel.getBody().getOps<tile::RingOp>()) {
+    auto known = [&](StringRef name, StringRef part) -> LogicalResult {
+      if (roles.contains(name)) return success();
+      return ring.emitOpError() << quoted(ring.getSymName()) << ": its " << part << " " << quoted(name) << " has no body in this kernel";
+    };
+    if (failed(known(ring.getProducer(), "producer"))) return failure();
+    for (Attribute c : ring.getConsumers())
+      if (failed(known(cast<StringAttr>(c).getValue(), "consumer"))) return failure();
+  }
+  return success();
+}
+
+/// Every ring operation stands in a role that the ring names for it.
+LogicalResult check_ring_roles(tile::KernelOp kernel) {
+  for (auto ring : kernel.getBody().getOps<tile::RingOp>()) {
+    for (Operation* user : ring.getRing().getUsers()) {
+      auto role = role_of(user);
+      bool produces = isa<tile::AcquireOp, tile::CommitOp, tile::TmaLoadOp>(user);
+      if (produces && role.getSymName() != ring.getProducer())
+        return user->emitOpError() << "ring " << quoted(ring.getSymName()) << " is filled by role " << quoted(ring.getProducer()) << ", this is role "
+                                   << quoted(role.getSymName());
+      if (produces) continue;
+      bool consumes = llvm::any_of(ring.getConsumers(), [&](Attribute c) { return cast<StringAttr>(c).getValue() == role.getSymName(); });
+      if (!consumes)
+        return user->emitOpError() << "role " << quoted(role.getSymName()) << " is not a consumer of ring " << quoted(ring.getSymName())
+                                   << "; name it among the consumers in k.ring(...)";
+    }
+  }
+  return success();
+}
+
+/// A ring is waited for, released and filled, each at least once.
+LogicalResult check_ring_protocol(tile::KernelOp kernel) {
+  for (auto ring : kernel.getBody().getOps<tile::RingOp>()) {
+    auto used = [&](auto kind, StringRef role) {
+      return llvm::any_of(ring.getRing().getUsers(), [&](Operation* user) {
+        return isa<decltype(kind)>(user) && role_of(user).getSymName() == role;
+      });
+    };
+    auto name = quoted(ring.getSymName());
+    if (!used(tile::AcquireOp(), ring.getProducer()))
+      return ring.emitOpError() << name << ": its producer " << quoted(ring.getProducer()) << " never acquires a stage";
+    if (!used(tile::CommitOp(), ring.getProducer()) && !used(tile::TmaLoadOp(), ring.getProducer()))
+      return ring.emitOpError() << name << ": its producer " << quoted(ring.getProducer())
+                                << " neither loads with TMA nor commits, so the stage never becomes full";
+    for (Attribute c : ring.getConsumers()) {
+      StringRef role = cast<StringAttr>(c).getValue();
+      if (!used(tile::WaitOp(), role)) return ring.emitOpError() << name << ": its consumer " << quoted(role) << " never waits for a stage";
+      if (!used(tile::ReleaseOp(), role))
+        return ring.emitOpError() << name << ": its consumer " << quoted(role) << " never releases a stage, so the producer would starve";
+    }
+  }
+  return success();
+}
+
+/// The registers of all warpgroups come out of the launch's pool.
+LogicalResult check_budgets(tile::KernelOp kernel) {
+  auto launch = lowering::plan_launch(kernel);
+  if (auto problem = target::threadCountProblem(launch.threads)) return kernel.emitOpError() << *problem;
+  if (!launch.budgets) return success();
+  SmallVector<int> budgets;
+  int shared = 0;
+  bool singles = false;
+  for (auto& [name, p] : launch.roles) {
+    if (p.registers == 0 && p.warps % 4 == 0)
+      return kernel.emitOpError() << "role " << quoted(name) << " has no register budget, others have one; give every role of whole warpgroups one";
+    if (p.warps % 4 == 0) budgets.append(p.warps / 4, p.registers);
+    else singles = true, shared = std::max(shared, p.registers);
+  }
+  if (singles) budgets.push_back(shared ? shared : target::kMinBudget);
+  if (auto problem = target::registerPoolProblem(budgets)) return kernel.emitOpError() << quoted(kernel.getSymName()) << ": " << *problem;
+  return success();
+}
+
+LogicalResult check_fragments(tile::KernelOp kernel) {
+  WalkResult result = kernel.walk([&](tile::FragOp frag) {
+    auto shape = frag.getFrag().getType().getShape();
+    auto role = role_of(frag);
+    if (role.getSingleThread()) {
+      frag.emitOpError() << "role " << quoted(role.getSymName()) << " is one thread and holds no fragments; give it warps(...) or warpgroups(...)";
+      return WalkResult::interrupt();
+    }
+    int64_t rows = shape[0], warps = role.getWarps();
+    if (rows == 1 || rows == 16 || rows == 16 * warps) return WalkResult::advance();
+    frag.emitOpError() << "a fragment of " << rows << " rows in role " << quoted(role.getSymName()) << " of " << warps << " warps; expected "
+                       << 16 * warps << " (16 for each warp), or 16 for a fragment of each warp alone";
+    return WalkResult::interrupt();
+  });
+  return failure(result.wasInterrupted());
+}
+
+LogicalResult check_products(tile::KernelOp kernel) {
+  WalkResult result = kernel.walk([&](tile::GemmOp gemm) {
+    auto role = role_of(gemm);
+    if (role.getWarps() % 4 != 0) {
+      gemm.emitOpError() << "role " << quoted(role.getSymName()) << " has " << role.getWarps() << " warp; a product needs whole warpgroups";
+      return WalkResult::interrupt();
+    }
+    auto launch = lowering::plan_launch(kernel);
+    int64_t n = gemm.getAcc().getType().getShape()[1];
+    if (launch.threads >= 512 && n > 192) {
+      gemm.emitOpError() << "N = " << n << " with " << launch.threads << " threads: an instruction of more than 192 columns needs more registers at entry than a launch of 512 threads has";
+      return WalkResult::interrupt();
+    }
+    return WalkResult::advance();
+  });
+  return failure(result.wasInterrupted());
+}
+
+LogicalResult check_boxes(tile::KernelOp kernel) {
+  auto check = [&](Operation* op, ArrayRef<int64_t> box, tile::SharedType tile) -> LogicalResult {
+    for (auto [i, extent] : llvm::enumerate(box)) {
+      bool inner = i + 1 == box.size();
+      if (!inner && extent > 256) return op->emitOpError() << "box extent " << extent << " of axis " << i << ": TMA copies at most 256 along one axis";
+    }
+    int64_t bytes = box.back() * tile::element_bytes(tile.getElementType());
+    if (bytes % 16 != 0) return op->emitOpError() << "the box's rows are " << bytes << " bytes; TMA needs a multiple of 16";
+    return success();
+  };
+  WalkResult result = kernel.walk([&](Operation* op) {
+    LogicalResult ok = success();
+    if (auto load = dyn_cast<tile::TmaLoadOp>(op)) ok = check(op, load.getBox(), load.getTile().getType());
+    if (auto store = dyn_cast<tile::TmaStoreOp>(op)) ok = check(op, store.getBox(), store.getTile().getType());
+    return failed(ok) ? WalkResult::interrupt() : WalkResult::advance();
+  });
+  return failure(result.wasInterrupted());
+}
+
+/// A tile that TMA fills belongs to the ring whose barrier counts the bytes.
+LogicalResult check_ring_tiles(tile::KernelOp kernel) {
+  WalkResult result = kernel.walk([&](tile::TmaLoadOp load) {
+    auto ring = load.getRing().getDefiningOp<tile::RingOp>();
+    auto root = root_of(load.getTile());
+    if (llvm::is_contained(ring.getTiles(), root.getTile())) return WalkResult::advance();
+    load.emitOpError() << "tile " << quoted(root.getSymName()) << " is not one of ring " << quoted(ring.getSymName()) << "; pass it to k.ring(...)";
+    return WalkResult::interrupt();
+  });
+  return failure(result.wasInterrupted());
+}
+
+LogicalResult check_barriers(tile::KernelOp kernel) {
+  int groups = 0;
+  for (auto role : kernel.getBody().getOps<tile::RoleOp>()) groups += role.getWarps() > 1;
+  if (groups < target::kNamedBarriers) return success();
+  return kernel.emitOpError() << groups << " roles of several warps; each uses a named barrier and a CTA has " << target::kNamedBarriers - 1;
+}
+
+struct VerifyStructure : PassWrapper<VerifyStructure, OperationPass<ModuleOp>> {
+  MLIR_DEFINE_EXPLICIT_INTERNAL_INLINE_TYPE_ID(VerifyStructure)
+  StringRef getArgument() const override { return "tile-verify-structure"; }
+  StringRef getDescription() const override { return "checks roles, rings, budgets and boxes against each other and the machine"; }
+
+  void runOnOperation() override {
+    getOperation()->walk([&](tile::KernelOp kernel) {
+      for (auto rule : {check_names, check_ring_roles, check_ring_protocol, check_barriers, check_budgets, check_fragments, check_products,
+                        check_boxes, check_ring_tiles})
+        if (failed(rule(kernel))) return signalPassFailure();
+    });
+  }
+};
+
+}  // namespace
+
+std::unique_ptr<Pass> verify_structure() { return std::make_unique<VerifyStructure>(); }
+
+}  // namespace tilewright::passes

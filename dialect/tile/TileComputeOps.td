@@ -1,0 +1,81 @@
+#ifndef TILEWRIGHT_DIALECT_TILE_COMPUTE_OPS
+#define TILEWRIGHT_DIALECT_TILE_COMPUTE_OPS
+
+include "dialect/tile/TileDialect.td"
+
+def Tile_GemmOp : Tile_Op<"gemm"> {
+  let summary = "starts acc (+)= A B on the tensor cores, asynchronously";
+  let description = [{
+    `acc` is [M, N] f32, logical A is [M, K] (a shared tile or a 16-bit fragment), logical B is [K, N] in
+    shared memory. `trans_a`, `trans_b`: the tile holds the logical operand's transpose. `zero` ignores the
+    old accumulator; the operand `accumulate` decides that at run time.
+    *Precondition*: one 16-bit element type for A and B; K a multiple of 16, N of 8, at most 256. *Effects*: `acc` and a
+    fragment A are in flight until the batch that holds the product settles; shared operands are read until then.
+    *Lowering*: K/16 `wgmma`.
+  }];
+  let arguments = (ins Tile_FragType:$acc, AnyTypeOf<[Tile_SharedType, Tile_FragType]>:$a, Tile_SharedType:$b,
+                       Optional<I1>:$accumulate, UnitAttr:$trans_a, UnitAttr:$trans_b, UnitAttr:$zero);
+  let assemblyFormat = [{
+    $acc `,` $a `,` $b (`accumulate` $accumulate^)? attr-dict `:` type($acc) `,` type($a) `,` type($b)
+  }];
+  let hasVerifier = 1;
+}
+def Tile_BatchOp : Tile_Op<"batch"> {
+  let summary = "closes the products started since the last batch into a group";
+  let results = (outs Tile_BatchType:$batch);
+  let assemblyFormat = "attr-dict";
+}
+def Tile_SettleOp : Tile_Op<"settle"> {
+  let summary = "waits until the batch, and all before it, are complete; their accumulators become readable";
+  let arguments = (ins Tile_BatchType:$batch);
+  let assemblyFormat = "$batch attr-dict";
+}
+def Tile_SettlePendingOp : Tile_Op<"settle_pending"> {
+  let summary = "waits until at most `pending` batches of this role are in flight";
+  let description = [{ For loops that keep batches in flight over the back edge; with 0 every accumulator is readable. }];
+  let arguments = (ins I32Attr:$pending);
+  let assemblyFormat = "$pending attr-dict";
+}
+def Tile_MmaOp : Tile_Op<"mma"> {
+  let summary = "acc += A B within each warp (tf32), synchronously";
+  let description = [{
+    `acc` [16, N] and `a` [16, K] are f32 fragments of a warp, `b` an f32 shared tile [K, N]; operands are rounded
+    to tf32. K and N multiples of 8. *Lowering*: `mma.sync.m16n8k8`; the sum over k is taken in the order that lets an
+    accumulator serve as A without moving between lanes.
+  }];
+  let arguments = (ins Tile_FragType:$acc, Tile_FragType:$a, Tile_SharedType:$b);
+  let assemblyFormat = "$acc `,` $a `,` $b attr-dict `:` type($acc) `,` type($a) `,` type($b)";
+  let hasVerifier = 1;
+}
+def Tile_MapOp : Tile_Op<"map", [SingleBlock, AttrSizedOperandSegments]> {
+  let summary = "elementwise over fragments, with row and column index";
+  let description = [{
+    For every element (r, c) of the outputs' common shape the region gets r, c (i32) and the inputs' elements (f32;
+    vectors are broadcast) and yields the outputs' elements, rounded to their types.
+
+    ```mlir
+    tile.map ins(%u, %e) outs(%w) {
+    ^bb0(%r: i32, %c: i32, %x: f32, %y: f32):
+      %z = arith.mulf %x, %y : f32
+      tile.yield %z : f32
+    } : (!tile.frag<64x64xf32>, !tile.frag<1x64xf32>) -> (!tile.frag<64x64xbf16>)
+    ```
+  }];
+  let arguments = (ins Variadic<Tile_FragType>:$inputs, Variadic<Tile_FragType>:$outputs);
+  let regions = (region SizedRegion<1>:$body);
+  let assemblyFormat = "`ins` `(` $inputs `)` `outs` `(` $outputs `)` $body attr-dict `:` functional-type($inputs, $outputs)";
+  let hasVerifier = 1;
+}
+def Tile_FillOp : Tile_Op<"fill"> {
+  let summary = "sets every element of a fragment";
+  let arguments = (ins F32:$value, Tile_FragType:$frag);
+  let assemblyFormat = "$value `,` $frag attr-dict `:` type($frag)";
+}
+def Tile_ReduceOp : Tile_Op<"reduce"> {
+  let summary = "reduces [R, C] along the columns into [R, 1] (`kind`: add, max)";
+  let arguments = (ins Tile_FragType:$input, Tile_FragType:$output, StrAttr:$kind);
+  let assemblyFormat = "$kind $input `->` $output attr-dict `:` type($input) `,` type($output)";
+  let hasVerifier = 1;
+}
+
+#endif

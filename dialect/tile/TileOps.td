@@ -1,0 +1,9 @@
+#ifndef TILEWRIGHT_DIALECT_TILE_OPS
+#define TILEWRIGHT_DIALECT_TILE_OPS
+
+include "dialect/tile/TileKernelOps.td"
+include "dialect/tile/TileSyncOps.td"
+include "dialect/tile/TileDataOps.td"
+include "dialect/tile/TileComputeOps.td"
+
+#endif

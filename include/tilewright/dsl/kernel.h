@@ -1,0 +1,232 @@
+// Kernel: declarations of one kernel. Program: the finished kernel, ready to compile.
+#pragma once
+#include "tilewright/dsl/ops.h"
+
+namespace tilewright {
+
+/// An extent known at launch or at build time, and arithmetic on it for shapes and grids.
+class Extent {
+ public:
+  Extent(std::int64_t value) : text_(std::to_string(value)) {}
+  Extent(int value) : text_(std::to_string(value)) {}
+  static Extent named(std::string_view name) { return Extent("\"" + std::string(name) + "\"", 0); }
+  static Extent apply(std::string_view op, const Extent& a, const Extent& b) {
+    return Extent("[\"" + std::string(op) + "\"," + a.text_ + "," + b.text_ + "]", 0);
+  }
+  const std::string& text() const { return text_; }
+
+ private:
+  Extent(std::string text, int) : text_(std::move(text)) {}
+  std::string text_;
+};
+
+/// A run-time extent: an Extent in shapes and grids, an Index in code.
+class Dim : public Extent {
+ public:
+  Dim(Extent e, Index i) : Extent(std::move(e)), index_(i) {}
+  operator Index() const { return index_; }
+  Index index() const { return index_; }
+
+ private:
+  Index index_;
+};
+
+inline Extent ceil_div(const Extent& a, const Extent& b) { return Extent::apply("ceildiv", a, b); }
+inline Extent ceil_div(const Dim& a, int b) { return Extent::apply("ceildiv", a, b); }
+inline Extent operator*(const Extent& a, const Extent& b) { return Extent::apply("mul", a, b); }
+inline Extent operator+(const Extent& a, const Extent& b) { return Extent::apply("add", a, b); }
+inline Index ceil_div(Index a, int b) { return (a + (b - 1)) / b; }
+
+/// Warps that a role runs on.
+struct Warps { int count; bool single_thread; };
+inline Warps warps(int n) { return {n, false}; }
+inline Warps warpgroups(int n) { return {4 * n, false}; }
+/// One thread, in a warp of its own (issue of asynchronous copies).
+inline Warps one_thread() { return {1, true}; }
+
+/// A role: named warps that run their body concurrently with the other roles.
+class Role {
+ public:
+  Role(dsl::Builder* b, std::string name, Warps w, int registers) : builder_(b), name_(std::move(name)), warps_(w), registers_(registers) {}
+  template <class F>
+  void operator()(F&& body, Where where = Where::current()) const {
+    builder_->at(where);
+    builder_->role(name_, warps_.count, registers_, warps_.single_thread, std::forward<F>(body));
+  }
+  const std::string& name() const { return name_; }
+
+ private:
+  dsl::Builder* builder_;
+  std::string name_;
+  Warps warps_;
+  int registers_;
+};
+
+/// Stages of tiles that pass from one role to others. Each role that uses it keeps its own running position.
+class Ring {
+ public:
+  Ring(dsl::Builder* b, dsl::Id id) : builder_(b), id_(id) {}
+  /// Producer: the next stage, once every consumer has released it.
+  Stage acquire(Where where = Where::current()) const {
+    builder_->at(where);
+    return {{builder_, builder_->acquire(id_)}};
+  }
+  /// Consumer: the next stage, once it is full.
+  Stage wait(Where where = Where::current()) const {
+    builder_->at(where);
+    return {{builder_, builder_->wait(id_)}};
+  }
+  /// Producer: its ordinary writes of the stage are done.
+  void commit(Stage s, Where where = Where::current()) const {
+    builder_->at(where);
+    builder_->commit(id_, s.id);
+  }
+  /// Consumer: has read the stage for the last time.
+  void release(Stage s, Where where = Where::current()) const {
+    builder_->at(where);
+    builder_->release(id_, s.id);
+  }
+  /// Producer: starts the copy of a box of a tensor into this stage.
+  template <ElementTag T>
+  void tma_load(Stage s, const Staged<T>& tile, const TensorBox<T>& from, Where where = Where::current()) const {
+    builder_->at(where);
+    builder_->tma_load(from, tile[s].id, id_, s.id);
+  }
+
+ private:
+  dsl::Builder* builder_;
+  dsl::Id id_;
+};
+
+class Kernel {
+ public:
+  explicit Kernel(dsl::Builder& b) : builder_(&b) {}
+
+  /// A run-time extent, bound at launch by the tensors' shapes or by name.
+  Dim dim(std::string_view name, Where where = Where::current()) {
+    builder_->at(where);
+    return Dim(Extent::named(name), Index{{builder_, builder_->dim(name)}});
+  }
+  Index scalar_i32(std::string_view name, Where where = Where::current()) {
+    builder_->at(where);
+    return {{builder_, builder_->scalar(name, Element::i32)}};
+  }
+  Real scalar_f32(std::string_view name, Where where = Where::current()) {
+    builder_->at(where);
+    return {{builder_, builder_->scalar(name, Element::f32)}};
+  }
+  template <ElementTag T>
+  Tensor<T> in(std::string_view name, std::vector<Extent> shape, Where where = Where::current()) { return tensor<T>(name, shape, "in", false, where); }
+  template <ElementTag T>
+  Tensor<T> out(std::string_view name, std::vector<Extent> shape, Where where = Where::current()) { return tensor<T>(name, shape, "out", false, where); }
+  template <ElementTag T>
+  Tensor<T> optional_in(std::string_view name, std::vector<Extent> shape, Where where = Where::current()) { return tensor<T>(name, shape, "in", true, where); }
+  template <ElementTag T>
+  Tensor<T> optional_out(std::string_view name, std::vector<Extent> shape, Where where = Where::current()) { return tensor<T>(name, shape, "out", true, where); }
+
+  /// Launch grid; returns this CTA's indices.
+  std::array<Index, 3> grid(Extent x, Extent y = 1, Extent z = 1, Where where = Where::current()) {
+    builder_->at(where);
+    builder_->grid({x.text(), y.text(), z.text()});
+    return {Index{{builder_, builder_->block_index(0)}}, Index{{builder_, builder_->block_index(1)}}, Index{{builder_, builder_->block_index(2)}}};
+  }
+  /// Opt out of a resource contract: "spills", "stack" or "performance_loss".
+  void allow(std::string_view what) { builder_->allow(what); }
+
+  /// A tile in shared memory. Its layout follows from its use; `pad_bytes` lengthens the rows of a row-major tile.
+  template <ElementTag T>
+  Shared<T> shared(std::string_view name, Shape2 shape, int pad_bytes = 0, Where where = Where::current()) {
+    builder_->at(where);
+    return {builder_, builder_->shared(name, T::element, shape.rows, shape.cols, 1, pad_bytes), shape};
+  }
+  /// A tile that exists `stages` times, to be guarded by a ring of as many stages.
+  template <ElementTag T>
+  Staged<T> staged(std::string_view name, int stages, Shape2 shape, int pad_bytes = 0, Where where = Where::current()) {
+    builder_->at(where);
+    return {builder_, builder_->shared(name, T::element, shape.rows, shape.cols, stages, pad_bytes), shape};
+  }
+  /// Lets `tile` take over the memory of `under`. The author orders the uses of the two.
+  template <ElementTag T, class Under>
+  void overlay(const Shared<T>& tile, const Under& under, Where where = Where::current()) {
+    builder_->at(where);
+    builder_->overlay(tile.id, under.id);
+  }
+  /// CTAs that should share an SM; bounds the registers of a thread.
+  void ctas_per_sm(int count) { builder_->ctas_per_sm(count); }
+  Role role(std::string_view name, Warps w, int registers = 0) { return Role(builder_, std::string(name), w, registers); }
+  /// A ring over `tiles` from one role to others. Arrive counts and bytes are derived.
+  template <class... Tiles>
+  Ring ring(std::string_view name, int stages, const Role& producer, std::vector<Role> consumers, const Tiles&... tiles) {
+    std::vector<std::string> names;
+    for (const auto& c : consumers) names.push_back(c.name());
+    return Ring(builder_, builder_->ring(name, stages, producer.name(), names, {tiles.id...}));
+  }
+
+  /// A register fragment of the role under construction.
+  template <ElementTag T>
+  Frag<T> frag(Shape2 shape, std::string_view name = "", Where where = Where::current()) {
+    builder_->at(where);
+    return {builder_, builder_->frag(name, T::element, shape.rows, shape.cols), shape};
+  }
+  /// Closes the products started since the last batch into one.
+  Batch batch(Where where = Where::current()) {
+    builder_->at(where);
+    return {{builder_, builder_->batch()}};
+  }
+  /// Waits until at most `pending` batches of this role are in flight.
+  void settle_pending(int pending, Where where = Where::current()) {
+    builder_->at(where);
+    builder_->settle_pending(pending);
+  }
+  /// Rendezvous of the role's threads.
+  void sync(Where where = Where::current()) { builder_->at(where); builder_->sync(); }
+  void warp_sync(Where where = Where::current()) { builder_->at(where); builder_->warp_sync(); }
+  void fence_async(Where where = Where::current()) { builder_->at(where); builder_->fence_async(); }
+  void grid_wait(Where where = Where::current()) { builder_->at(where); builder_->grid_wait(); }
+  void grid_launch(Where where = Where::current()) { builder_->at(where); builder_->grid_launch(); }
+  /// This thread's TMA stores so far: waits until at most `pending` groups still read shared memory.
+  void store_wait(int pending, Where where = Where::current()) { builder_->at(where); builder_->store_wait(pending, false); }
+  /// As store_wait(0), until the data is in global memory.
+  void store_wait_complete(Where where = Where::current()) { builder_->at(where); builder_->store_wait(0, true); }
+
+  Index thread() { return {{builder_, builder_->thread()}}; }
+  Index lane() { return {{builder_, builder_->lane()}}; }
+  Index warp() { return {{builder_, builder_->warp()}}; }
+  Index uniform(Index x) { return {{builder_, builder_->uniform(x.id)}}; }
+  Real shuffle_up(Real x, int delta) { return {{builder_, builder_->shuffle(x.id, index(delta).id, "up")}}; }
+  Index shuffle_xor(Index x, int mask) { return {{builder_, builder_->shuffle(x.id, index(mask).id, "xor")}}; }
+  Real shuffle(Real x, Index lane) { return {{builder_, builder_->shuffle(x.id, lane.id, "idx")}}; }
+  Index index(int value) { return {{builder_, builder_->constant(std::int64_t{value}, Element::i32)}}; }
+  Real real(double value) { return {{builder_, builder_->constant(static_cast<float>(value))}}; }
+
+ private:
+  template <ElementTag T>
+  Tensor<T> tensor(std::string_view name, const std::vector<Extent>& shape, std::string_view role, bool optional, Where where) {
+    builder_->at(where);
+    std::vector<std::string> text;
+    for (const auto& e : shape) text.push_back(e.text());
+    return {builder_, builder_->tensor(name, T::element, text, role, optional)};
+  }
+  dsl::Builder* builder_;
+};
+
+/// A finished kernel.
+class Program {
+ public:
+  explicit Program(std::shared_ptr<dsl::Builder> b) : builder_(std::move(b)) {}
+  dsl::Builder& builder() const { return *builder_; }
+
+ private:
+  std::shared_ptr<dsl::Builder> builder_;
+};
+
+/// Builds a kernel: `body` declares tensors, tiles, rings and roles.
+template <class F>
+Program kernel(std::string_view name, F&& body, Where where = Where::current()) {
+  auto builder = std::make_shared<dsl::Builder>(name, where);
+  Kernel k(*builder);
+  body(k);
+  return Program(std::move(builder));
+}
+
+}  // namespace tilewright

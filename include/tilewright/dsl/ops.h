@@ -1,0 +1,225 @@
+// Operations on tiles and fragments. Every one reports mistakes at the line that calls it.
+#pragma once
+#include <utility>
+
+#include "tilewright/dsl/tile.h"
+
+namespace tilewright {
+
+// ------------------------------------------------------------------------------------------------ tensor cores
+
+namespace dsl {
+template <ElementTag T> std::pair<Id, bool> operand(const Shared<T>& s) { return {s.id, false}; }
+template <ElementTag T> std::pair<Id, bool> operand(const Transposed<T>& s) { return {s.id, true}; }
+template <ElementTag T> std::pair<Id, bool> operand(const Frag<T>& f) { return {f.id, false}; }
+template <class X> struct element_tag;
+template <class T> struct element_tag<Shared<T>> { using type = T; };
+template <class T> struct element_tag<Transposed<T>> { using type = T; };
+template <class T> struct element_tag<Frag<T>> { using type = T; };
+template <class X> using element_tag_t = typename element_tag<X>::type;
+}  // namespace dsl
+
+/// Both operands of one 16-bit type.
+template <class A, class B>
+concept Multipliable = Half<dsl::element_tag_t<A>> && std::is_same_v<dsl::element_tag_t<A>, dsl::element_tag_t<B>>;
+
+/// Starts acc = A B. acc [M, N] f32; A [M, K] a shared tile or a fragment, B [K, N] a shared tile; .t() where a tile holds the
+/// transpose. acc (and a fragment A) may not be touched before the batch that holds the product settles.
+template <class A, class B>
+  requires Multipliable<A, B>
+void gemm_zero(const Frag<f32>& acc, const A& a, const B& b, Where where = Where::current()) {
+  acc.builder->at(where);
+  auto [ia, ta] = dsl::operand(a);
+  auto [ib, tb] = dsl::operand(b);
+  acc.builder->gemm(acc.id, ia, ta, ib, tb, /*zero=*/true, -1);
+}
+/// Starts acc += A B.
+template <class A, class B>
+  requires Multipliable<A, B>
+void gemm_add(const Frag<f32>& acc, const A& a, const B& b, Where where = Where::current()) {
+  acc.builder->at(where);
+  auto [ia, ta] = dsl::operand(a);
+  auto [ib, tb] = dsl::operand(b);
+  acc.builder->gemm(acc.id, ia, ta, ib, tb, /*zero=*/false, -1);
+}
+/// Starts acc = A B + (accumulate ? acc : 0).
+template <class A, class B>
+  requires Multipliable<A, B>
+void gemm_add_if(Pred accumulate, const Frag<f32>& acc, const A& a, const B& b, Where where = Where::current()) {
+  acc.builder->at(where);
+  auto [ia, ta] = dsl::operand(a);
+  auto [ib, tb] = dsl::operand(b);
+  acc.builder->gemm(acc.id, ia, ta, ib, tb, /*zero=*/false, accumulate.id);
+}
+/// Waits until the batch and all batches before it are complete.
+inline void settle(Batch batch, Where where = Where::current()) {
+  batch.builder->at(where);
+  batch.builder->settle(batch.id);
+}
+/// acc [16, N] += a [16, K] b [K, N] within each warp, f32 operands rounded to tf32. K, N multiples of 8.
+inline void mma(const Frag<f32>& acc, const Frag<f32>& a, const Shared<f32>& b, Where where = Where::current()) {
+  acc.builder->at(where);
+  acc.builder->mma(acc.id, a.id, b.id);
+}
+
+// ------------------------------------------------------------------------------------------------ moves
+
+/// Fragment = tile.
+template <ElementTag T>
+void load(const Frag<T>& frag, const Shared<T>& tile, Where where = Where::current()) {
+  frag.builder->at(where);
+  frag.builder->load(tile.id, frag.id, false);
+}
+/// Fragment = tile transposed.
+template <ElementTag T>
+void load(const Frag<T>& frag, const Transposed<T>& tile, Where where = Where::current()) {
+  frag.builder->at(where);
+  frag.builder->load(tile.id, frag.id, true);
+}
+/// Tile = fragment.
+template <ElementTag T>
+void store(const Shared<T>& tile, const Frag<T>& frag, Where where = Where::current()) {
+  frag.builder->at(where);
+  frag.builder->store(frag.id, tile.id, false);
+}
+/// Tile = fragment transposed.
+template <ElementTag T>
+void store(const Transposed<T>& tile, const Frag<T>& frag, Where where = Where::current()) {
+  frag.builder->at(where);
+  frag.builder->store(frag.id, tile.id, true);
+}
+/// Fragment = tensor at coords, rows along `row_axis` and columns along `col_axis`, by ordinary loads.
+template <ElementTag T>
+void load_global(const Frag<T>& frag, const Tensor<T>& tensor, std::initializer_list<IndexOperand> coords, int row_axis,
+                 int col_axis, Where where = Where::current()) {
+  auto at = tensor.ids(coords);
+  frag.builder->at(where);
+  frag.builder->load_global(tensor.id, at, frag.id, row_axis, col_axis);
+}
+/// Tensor at coords = fragment.
+template <ElementTag T>
+void store_global(const Tensor<T>& tensor, std::initializer_list<IndexOperand> coords, const Frag<T>& frag, int row_axis,
+                  int col_axis, Where where = Where::current()) {
+  auto at = tensor.ids(coords);
+  frag.builder->at(where);
+  frag.builder->store_global(frag.id, tensor.id, at, row_axis, col_axis);
+}
+/// Starts the copy of a tile into a box of a tensor. Called by one thread; see Kernel::store_wait.
+template <ElementTag T>
+void tma_store(const TensorBox<T>& to, const Shared<T>& tile, Where where = Where::current()) {
+  to.builder->at(where);
+  to.builder->tma_store(tile.id, to);
+}
+
+// ------------------------------------------------------------------------------------------------ elementwise
+
+namespace dsl {
+template <class F, class... In>
+void map_into(const Ids& outputs, Builder& b, F&& f, const In&... in) {
+  b.map({in.id...}, outputs, [&](Id row, Id col, const Ids& values) -> Ids {
+    auto call = [&]<std::size_t... i>(std::index_sequence<i...>) {
+      if constexpr (std::is_invocable_v<F, Index, Index, decltype((void)i, Real{})...>)
+        return f(Index{{&b, row}}, Index{{&b, col}}, Real{{&b, values[i]}}...);
+      else
+        return f(Real{{&b, values[i]}}...);
+    };
+    auto result = call(std::make_index_sequence<sizeof...(In)>{});
+    if constexpr (std::is_same_v<decltype(result), Real>) {
+      return {result.id};
+    } else {
+      Ids ids;
+      for (Real r : result) ids.push_back(r.id);
+      return ids;
+    }
+  });
+}
+template <class... In>
+Shape2 broadcast_shape(const In&... in) {
+  Shape2 s{1, 1};
+  ((s.rows = std::max(s.rows, in.shape.rows), s.cols = std::max(s.cols, in.shape.cols)), ...);
+  return s;
+}
+}  // namespace dsl
+
+/// out(r, c) = f(in(r, c)...) or f(r, c, in(r, c)...); vectors are broadcast, 16-bit elements computed in fp32.
+template <ElementTag T, class F, class... In>
+void map_to(const Frag<T>& out, F&& f, const In&... in) {
+  dsl::map_into({out.id}, *out.builder, std::forward<F>(f), in...);
+}
+/// As map_to, into a new fragment with elements of type T.
+template <ElementTag T, class F, class First, class... In>
+Frag<T> map(F&& f, const First& first, const In&... in) {
+  Shape2 s = dsl::broadcast_shape(first, in...);
+  Frag<T> out(first.builder, first.builder->frag("", T::element, s.rows, s.cols), s);
+  dsl::map_into({out.id}, *out.builder, std::forward<F>(f), first, in...);
+  return out;
+}
+/// Two results in one pass: f returns std::array<Real, 2>.
+template <ElementTag T, ElementTag U, class F, class First, class... In>
+std::pair<Frag<T>, Frag<U>> map2(F&& f, const First& first, const In&... in) {
+  Shape2 s = dsl::broadcast_shape(first, in...);
+  Frag<T> a(first.builder, first.builder->frag("", T::element, s.rows, s.cols), s);
+  Frag<U> b(first.builder, first.builder->frag("", U::element, s.rows, s.cols), s);
+  dsl::map_into({a.id, b.id}, *first.builder, std::forward<F>(f), first, in...);
+  return {a, b};
+}
+/// The fragment rounded to T; of an accumulator, the A operand of the next product.
+template <ElementTag T, ElementTag U>
+Frag<T> cast(const Frag<U>& in) {
+  return map<T>([](Real x) { return x; }, in);
+}
+inline void fill(const Frag<f32>& frag, RealOperand value) { frag.builder->fill(frag.id, value.in(*frag.builder)); }
+
+inline void scale(const Frag<f32>& x, Real factor) {
+  map_to(x, [&](Real v) { return v * factor; }, x);
+}
+inline void operator*=(const Frag<f32>& x, const Frag<f32>& y) {
+  map_to(x, [](Real a, Real b) { return a * b; }, x, y);
+}
+inline void operator+=(const Frag<f32>& x, const Frag<f32>& y) {
+  map_to(x, [](Real a, Real b) { return a + b; }, x, y);
+}
+inline void operator-=(const Frag<f32>& x, const Frag<f32>& y) {
+  map_to(x, [](Real a, Real b) { return a - b; }, x, y);
+}
+
+/// Reduction along the columns: [R, C] -> [R, 1].
+inline Frag<f32> reduce(const Frag<f32>& x, std::string_view kind, Where where = Where::current()) {
+  x.builder->at(where);
+  Frag<f32> out(x.builder, x.builder->frag("", Element::f32, x.shape.rows, 1), {x.shape.rows, 1});
+  x.builder->reduce(x.id, out.id, kind);
+  return out;
+}
+inline Frag<f32> row_sum(const Frag<f32>& x, Where where = Where::current()) { return reduce(x, "add", where); }
+inline Frag<f32> row_max(const Frag<f32>& x, Where where = Where::current()) { return reduce(x, "max", where); }
+
+// ------------------------------------------------------------------------------------------------ control
+
+/// for (i = 0; i < n; ++i) body(i), at run time.
+template <class F>
+void for_(Index n, F&& body, Where where = Where::current()) {
+  auto* b = n.builder;
+  b->at(where);
+  b->for_loop(b->constant(std::int64_t{0}, Element::i32), n.id, b->constant(std::int64_t{1}, Element::i32),
+              [&](dsl::Id i) { body(Index{{b, i}}); });
+}
+/// for (i = from; i < to; i += step) body(i), at run time.
+template <class F>
+void for_range(Index from, Index to, IndexOperand step, F&& body, Where where = Where::current()) {
+  auto* b = from.builder;
+  dsl::Id s = step.in(*b);
+  b->at(where);
+  b->for_loop(from.id, to.id, s, [&](dsl::Id i) { body(Index{{b, i}}); });
+}
+template <class F>
+void if_(Pred p, F&& then, Where where = Where::current()) {
+  p.builder->at(where);
+  p.builder->if_else(p.id, std::forward<F>(then), {});
+}
+template <class F, class G>
+void if_(Pred p, F&& then, G&& otherwise, Where where = Where::current()) {
+  p.builder->at(where);
+  p.builder->if_else(p.id, std::forward<F>(then), std::forward<G>(otherwise));
+}
+
+}  // namespace tilewright

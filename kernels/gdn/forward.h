@@ -1,0 +1,165 @@
+// GDN forward, the chain kernel.
+//
+// Per chunk of C = 64 tokens of one value head, with the state transposed and kept in registers (S^T: [dv, dk]), b the in-chunk
+// cumulative decay in log2 units and b_C its last value:
+//   U^T  = S^T K^T                      W^T = V^T - 2^b U^T              V'^T = W^T T^T        (T = (I + diag(beta) M)^-1 diag(beta))
+//   O^T  = scale 2^b S^T Q^T + V'^T P^T                                   P = tril(scale 2^(b_i - b_j) Q K^T)
+//   S^T <- 2^(b_C) S^T + (V'^T 2^(b_C - b)) K
+// A warpgroup owns 64 rows of S^T and never talks to another: each product's result, rounded to 16 bits, is the register operand of
+// the next.
+#pragma once
+#include "kernels/gdn/sequences.h"
+
+namespace tilewright::gdn {
+
+template <Half T>
+Program forward(ForwardConfig c) {
+  return kernel(c.value_columns == c.heads.dv ? "gdn_forward" : "gdn_forward_split", [=](Kernel& k) {
+    const auto [hk, hv, dk, dv] = c.heads;
+    const int columns = c.value_columns, splits = dv / columns;
+    Dim tokens = k.dim("T"), N = k.dim("N"), slots = k.dim("slots");
+    auto Q = k.in<T>("q", {tokens, hk, dk}), K = k.in<T>("k", {tokens, hk, dk}), V = k.in<T>("v", {tokens, hv, dv});
+    auto Tm = k.in<T>("tm", {slots, hv, kChunk, kChunk});
+    auto B = k.in<f32>("b", {slots, hv, kChunk});
+    auto O = k.out<T>("o", {tokens, hv, dv});
+    std::vector<Extent> state_shape = {N, hv, c.state_v_first ? dv : dk, c.state_v_first ? dk : dv};
+    auto S0 = k.optional_in<f32>("initial_state", state_shape), Sn = k.optional_out<f32>("final_state", state_shape);
+    const int v_axis = c.state_v_first ? 2 : 3, k_axis = c.state_v_first ? 3 : 2;
+    Offsets offsets(k);
+    Real scale = k.scalar_f32("scale");
+
+    auto [x, n, unused] = k.grid(Extent(hv * splits), N);
+    Index head = x / splits, key_head = head / c.heads.group(), column = (x % splits) * columns;
+
+    auto q = k.staged<T>("q_tile", c.stages, {kChunk, dk}), key = k.staged<T>("k_tile", c.stages, {kChunk, dk});
+    auto v = k.staged<T>("v_tile", c.stages, {kChunk, columns}), tm = k.staged<T>("tm_tile", c.stages, {kChunk, kChunk});
+    auto b = k.staged<f32>("b_tile", c.stages, {1, kChunk});
+    auto p = k.staged<T>("p_tile", 2, {kChunk, kChunk});
+    auto decay = k.staged<f32>("decay_tile", 2, {3, kChunk});  // 2^b, 2^(b_C - b), scale 2^b
+    auto o = k.staged<T>("o_tile", 2, {kChunk, columns});
+
+    const bool wide = columns == 128;
+    Role chain = k.role("chain", warpgroups(columns / 64), wide ? 208 : 240), aux = k.role("aux", warpgroups(1), wide ? 72 : 128);
+    Role loader = k.role("load", one_thread(), 24), save = k.role("store", one_thread(), 24);
+    Ring in = k.ring("in", c.stages, loader, {chain, aux}, q, key, v, tm, b);
+    Ring prepared = k.ring("prepared", 2, aux, {chain}, p, decay);
+    Ring out = k.ring("out", 2, chain, {save}, o);
+
+    loader([&] {
+      Sequence s = offsets.sequence(k, n);
+      k.grid_wait();
+      for_(s.chunks() + 1, [&](Index i) {  // one more than there are: the chain looks one chunk ahead, past the end it reads zeros
+        Stage at = in.acquire();
+        Index row = i * kChunk;
+        in.tma_load(at, key, K.ragged_tile(s.first, s.count, {row, key_head, 0}, {kChunk, 1, dk}));
+        in.tma_load(at, q, Q.ragged_tile(s.first, s.count, {row, key_head, 0}, {kChunk, 1, dk}));
+        in.tma_load(at, v, V.ragged_tile(s.first, s.count, {row, head, column}, {kChunk, 1, columns}));
+        in.tma_load(at, tm, Tm.tile({s.slot + i, head, 0, 0}, {1, 1, kChunk, kChunk}));
+        in.tma_load(at, b, B.tile({s.slot + i, head, 0}, {1, 1, kChunk}));
+      });
+    });
+
+    aux([&] {
+      Sequence s = offsets.sequence(k, n);
+      auto qk = k.frag<f32>({kChunk, kChunk}, "q k^T");
+      auto b_row = k.frag<f32>({kChunk, 1}, "b_i"), b_col = k.frag<f32>({1, kChunk}, "b_j");
+      for_(s.chunks() + 1, [&](Index) {
+        Stage at = in.wait();
+        gemm_zero(qk, q[at], key[at].t());
+        Batch product = k.batch();
+        Stage to = prepared.acquire();
+        if_(k.thread() < kChunk, [&] {
+          Real bi = b[at].read(0, k.thread()), bC = b[at].read(0, kChunk - 1), e = exp2(bi);
+          decay[to].write(0, k.thread(), e);
+          decay[to].write(1, k.thread(), exp2(bC - bi));
+          decay[to].write(2, k.thread(), scale * e);
+        });
+        load(b_row, b[at].t());
+        load(b_col, b[at]);
+        settle(product);
+        auto P = map<T>(
+            [&](Index i, Index j, Real x, Real bi, Real bj) { return select(i >= j, x * scale * exp2(bi - bj), 0.0); }, qk, b_row, b_col);
+        store(p[to], P);
+        prepared.commit(to);
+        in.release(at);
+      });
+    });
+
+    chain([&] {
+      Sequence s = offsets.sequence(k, n);
+      auto St = k.frag<f32>({columns, dk}, "S^T"), Ut = k.frag<f32>({columns, kChunk}, "U^T"), Ot = k.frag<f32>({columns, kChunk}, "O^T");
+      auto Sb = k.frag<T>({columns, dk}, "S^T, 16 bit"), Vt = k.frag<T>({columns, kChunk}, "V^T");
+      auto e = k.frag<f32>({1, kChunk}, "decay vector");
+      fill(St, 0.0);
+      if_(S0.present(), [&] {
+        if (c.state_v_first) load_global(St, S0, {n, head, column, 0}, v_axis, k_axis);
+        else load_global(St, S0, {n, head, 0, column}, v_axis, k_axis);
+      });
+
+      Var<Stage> current(in.wait()), ready(Stage{k.index(0)}), previous(Stage{k.index(0)});
+      map_to(Sb, [](Real x) { return x; }, St);
+      gemm_zero(Ut, Sb, key[current.get()].t());
+      Batch first = k.batch();
+      load(Vt, v[current.get()].t());
+      ready.set(prepared.wait());
+      load(e, decay[ready.get()].row(0));
+      settle(first);
+
+      for_(s.chunks(), [&](Index i) {
+        Stage at = current.get(), d = ready.get();
+        auto Wt = map<T>([](Real v, Real u, Real eb) { return v - eb * u; }, Vt, Ut, e);
+        gemm_zero(Ut, Wt, tm[at].t());
+        Batch v_new = k.batch();
+        gemm_zero(Ot, Sb, q[at].t());
+        Batch sq = k.batch();
+        tilewright::scale(St, decay[d].read(0, kChunk - 1));
+        settle(v_new);
+        load(e, decay[d].row(1));
+        auto [Vn, Vd] = map2<T, T>([](Real v, Real ed) { return std::array{v, v * ed}; }, Ut, e);
+        gemm_add(St, Vd, key[at]);
+        Batch state = k.batch();
+        load(e, decay[d].row(2));
+        settle(sq);
+        Ot *= e;
+        gemm_add(Ot, Vn, p[d].t());
+        Batch pv = k.batch();
+        if_(i > 0, [&] { out.commit(previous.get()); });
+        Stage next = in.wait();
+        Stage to = out.acquire();
+        settle(state);
+        in.release(at);
+        map_to(Sb, [](Real x) { return x; }, St);
+        gemm_zero(Ut, Sb, key[next].t());
+        Batch u_next = k.batch();
+        load(Vt, v[next].t());
+        settle(pv);
+        prepared.release(d);
+        store(o[to].t(), cast<T>(Ot));
+        Stage d_next = prepared.wait();
+        load(e, decay[d_next].row(0));
+        settle(u_next);
+        previous.set(to);
+        current.set(next);
+        ready.set(d_next);
+      });
+      if_(s.chunks() > 0, [&] { out.commit(previous.get()); });
+      if_(Sn.present(), [&] {
+        if (c.state_v_first) store_global(Sn, {n, head, column, 0}, St, v_axis, k_axis);
+        else store_global(Sn, {n, head, 0, column}, St, v_axis, k_axis);
+      });
+    });
+
+    save([&] {
+      Sequence s = offsets.sequence(k, n);
+      for_(s.chunks(), [&](Index i) {
+        Stage at = out.wait();
+        tma_store(O.ragged_tile(s.first, s.count, {i * kChunk, head, column}, {kChunk, 1, columns}), o[at]);
+        k.store_wait(0);
+        out.release(at);
+      });
+      k.store_wait_complete();
+    });
+  });
+}
+
+}  // namespace tilewright::gdn

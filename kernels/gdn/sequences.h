@@ -1,0 +1,54 @@
+// Packed sequences on the device: where a sequence begins, and which sequence a chunk belongs to.
+//
+// Chunks are numbered through the batch: sequence n starts at chunk slot floor(cu[n] / 64) + n. Slots of different sequences never
+// meet (ceil(len/64) <= floor(cu[n+1]/64) - floor(cu[n]/64) + 1), so T/64 + N slots are enough and no prefix sum is needed.
+#pragma once
+#include "kernels/gdn/config.h"
+#include "tilewright/dsl.h"
+
+namespace tilewright::gdn {
+
+/// Tokens [first, first + count) and the first chunk slot.
+struct Sequence {
+  Index first, count, slot;
+  Index chunks() const { return (count + (kChunk - 1)) / kChunk; }
+};
+
+/// The batch's offsets: cu_seqlens as 32-bit words (`cu_words` words for each offset: 1 for int32, 2 for int64), or, without
+/// cu_seqlens, equal sequences of `length` tokens.
+struct Offsets {
+  Tensor<i32> cu;
+  Index cu_words, length;
+
+  explicit Offsets(Kernel& k)
+      : cu(k.optional_in<i32>("cu_seqlens", {k.dim("CU")})), cu_words(k.scalar_i32("cu_words")), length(k.scalar_i32("length")) {}
+
+  /// Token at which sequence n begins. Called inside a role.
+  Index start(Kernel&, Index n) const {
+    Var<Index> at(n * length);
+    if_(cu.present(), [&] { at.set(cu.read({n * cu_words})); });
+    return at.get();
+  }
+  Sequence sequence(Kernel& k, Index n) const {
+    Index first = start(k, n), end = start(k, n + 1);
+    return {first, end - first, first / kChunk + n};
+  }
+};
+
+/// The sequence that owns chunk slot `slot`: the largest n < N with floor(cu[n]/64) + n <= slot, found by all lanes of a warp
+/// together, 32 candidates a level. `levels` and `top` = 32^(levels-1) come from the host and cover N.
+inline Index sequence_of(Kernel& k, const Offsets& offsets, Index slot, Index N, Index levels, Index top) {
+  Var<Index> low(k.index(0)), stride(top);
+  for_(levels, [&](Index) {
+    Index candidate = low.get() + k.lane() * stride.get();
+    Index bounded = min(candidate, N - 1);
+    Index begins = offsets.start(k, bounded) / kChunk + bounded;
+    Index best = select((candidate < N) & (begins <= slot), candidate, low.get());
+    for (int mask : {16, 8, 4, 2, 1}) best = max(best, k.shuffle_xor(best, mask));
+    low.set(best);
+    stride.set(stride.get() >> 5);
+  });
+  return k.uniform(low.get());
+}
+
+}  // namespace tilewright::gdn
