@@ -151,10 +151,11 @@ Operand Parser::operand() {
     o.negated = true;
     return o;
   }
-  if (accept("{")) {
+  if (const bool arguments = peek().text == "("; arguments || peek().text == "{") {   // ( ) of a call, which decoding refuses
+    take();
     Operand o;
     o.kind = Operand::Kind::vector;
-    while (!accept("}")) {
+    while (!accept(arguments ? ")" : "}")) {
       o.elements.push_back(operand());
       accept(",");
     }
