@@ -70,12 +70,11 @@ TEST(Deadlock, NamesWaitersBarrierAndWhatIsPending) {
   options.roles = {{"k", 1, 1, "consumer"}};
   const auto device = runtime::sim::make_simulated_device(options);
   const std::string body = R"(
-    .file 1 "lesson.cpp"
     .shared .align 8 .b64 bar; setp.ne.u32 %p1, %r0, 0; @%p1 bra GO; mbarrier.init.shared.b64 [bar], 2; mbarrier.arrive.expect_tx.shared.b64 _, [bar], 4096;
     GO: bar.sync 0; setp.lt.u32 %p1, %r0, 32; @%p1 ret;
     .loc 1 17 5
     WAIT: mbarrier.try_wait.parity.shared::cta.b64 %p2, [bar], 0; @!%p2 bra WAIT;)";
-  EXPECT_THAT(error_of([&] { run_words(*device, module_text(body, 64), 64, 1); }),
+  EXPECT_THAT(error_of([&] { run_words(*device, module_text(body, 64, ".file 1 \"lesson.cpp\""), 64, 1); }),
               AllOf(HasSubstr("deadlock in kernel 'k': no warp of CTA (0, 0, 0) can go on"), HasSubstr("warp 1 (consumer) at PTX line"),
                     HasSubstr("mbarrier.try_wait.parity"), HasSubstr("(lesson.cpp:17)"),
                     HasSubstr("the phase of parity 0 of the mbarrier at shared address 0x400"), HasSubstr("1 of 2 arrivals pending, 4096 bytes pending")));

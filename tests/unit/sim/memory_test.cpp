@@ -73,11 +73,11 @@ TEST_P(Memory, ParametersAsBytes) {
 }
 
 std::string fault(const std::string& body, const std::vector<std::uint32_t>& input = {}, std::size_t words = 4) {
-  return error_of([&] { run_words(simulator(), module_text(body), 32, words, input); });
+  return error_of([&] { run_words(simulator(), module_text(body, 32, ".file 1 \"author.cpp\""), 32, words, input); });
 }
 
 TEST(MemoryFault, GlobalPastTheEndNamesPlaceAndDistance) {
-  const std::string text = fault(".file 1 \"author.cpp\"\n.loc 1 42 3\nmul.wide.u32 %rd2, %r0, 4; add.s64 %rd2, %rd1, %rd2; st.global.u32 [%rd2], %r0;");
+  const std::string text = fault(".loc 1 42 3\nmul.wide.u32 %rd2, %r0, 4; add.s64 %rd2, %rd1, %rd2; st.global.u32 [%rd2], %r0;");
   EXPECT_THAT(text, AllOf(HasSubstr("kernel 'k', CTA (0, 0, 0), warp 0, lane 4"), HasSubstr("`st.global.u32 [%rd2], %r0;`"), HasSubstr("(author.cpp:42)"),
                           HasSubstr("out of bounds: 0 bytes behind the end of an allocation of 16 bytes")));
 }
