@@ -77,9 +77,9 @@ def Hopper_LdMatrixOp : Hopper_PtxOp<"ldmatrix", [], [InferTypeOpAdaptor]> {
   let summary = "Loads `count` (1, 2 or 4) 8x8 matrices of 16-bit elements, one register each";
   let description = [{
     Lane i gives the address of row i % 8 of matrix i / 8; rows are 16 bytes. With `trans` each matrix arrives
-    transposed. Example: `%r:4 = hopper.ldmatrix %addr {count = 4 : i32, trans}`
+    transposed. `offset` bytes are added to the address. Example: `%r:4 = hopper.ldmatrix %addr {count = 4 : i32, trans}`
   }];
-  let arguments = (ins I32:$addr, I32Attr:$count, UnitAttr:$trans);
+  let arguments = (ins I32:$addr, I32Attr:$count, UnitAttr:$trans, DefaultValuedAttr<I32Attr, "0">:$offset);
   let results = (outs Variadic<I32>:$result);
   let assemblyFormat = "$addr attr-dict";
   let hasVerifier = 1;
@@ -88,7 +88,7 @@ def Hopper_LdMatrixOp : Hopper_PtxOp<"ldmatrix", [], [InferTypeOpAdaptor]> {
 def Hopper_StMatrixOp : Hopper_PtxOp<"stmatrix"> {
   let summary = "Stores 1, 2 or 4 8x8 matrices of 16-bit elements, one register each";
   let description = "Addresses as in ldmatrix. Example: `hopper.stmatrix %addr, %r0, %r1 {trans}`";
-  let arguments = (ins I32:$addr, Variadic<I32>:$regs, UnitAttr:$trans);
+  let arguments = (ins I32:$addr, Variadic<I32>:$regs, UnitAttr:$trans, DefaultValuedAttr<I32Attr, "0">:$offset);
   let assemblyFormat = "$addr `,` $regs attr-dict";
   let hasVerifier = 1;
 }

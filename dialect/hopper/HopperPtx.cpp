@@ -68,14 +68,17 @@ std::string BulkWaitOp::getPtx(const PtxOperands &) {
   return std::string("cp.async.bulk.wait_group") + (getRead() ? ".read " : " ") + to_string(getCount()) + ";";
 }
 
+/// A constant offset inside an address.
+static std::string plus(int offset) { return offset ? "+" + to_string(offset) : ""; }
+
 std::string LdMatrixOp::getPtx(const PtxOperands &regs) {
   return "ldmatrix.sync.aligned.m8n8.x" + to_string(getCount()) + (getTrans() ? ".trans" : "") + ".shared::cta.b16 {" +
-         regs.resultList() + "}, [" + regs.operand(0) + "];";
+         regs.resultList() + "}, [" + regs.operand(0) + plus(getOffset()) + "];";
 }
 
 std::string StMatrixOp::getPtx(const PtxOperands &regs) {
   return "stmatrix.sync.aligned.m8n8.x" + to_string(getRegs().size()) + (getTrans() ? ".trans" : "") +
-         ".shared::cta.b16 [" + regs.operand(0) + "], {" + regs.operandList(getRegs()) + "};";
+         ".shared::cta.b16 [" + regs.operand(0) + plus(getOffset()) + "], {" + regs.operandList(getRegs()) + "};";
 }
 
 std::string RedAddOp::getPtx(const PtxOperands &regs) {

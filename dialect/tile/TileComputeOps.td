@@ -51,7 +51,8 @@ def Tile_MapOp : Tile_Op<"map", [SingleBlock, AttrSizedOperandSegments]> {
   let summary = "elementwise over fragments, with row and column index";
   let description = [{
     For every element (r, c) of the outputs' common shape the region gets r, c (i32) and the inputs' elements (f32;
-    vectors are broadcast) and yields the outputs' elements, rounded to their types.
+    vectors are broadcast) and yields the outputs' elements, rounded to their types. An input may be an f32 vector in shared memory:
+    its elements are read where they are used.
 
     ```mlir
     tile.map ins(%u, %e) outs(%w) {
@@ -61,7 +62,7 @@ def Tile_MapOp : Tile_Op<"map", [SingleBlock, AttrSizedOperandSegments]> {
     } : (!tile.frag<64x64xf32>, !tile.frag<1x64xf32>) -> (!tile.frag<64x64xbf16>)
     ```
   }];
-  let arguments = (ins Variadic<Tile_FragType>:$inputs, Variadic<Tile_FragType>:$outputs);
+  let arguments = (ins Variadic<AnyTypeOf<[Tile_FragType, Tile_SharedType]>>:$inputs, Variadic<Tile_FragType>:$outputs);
   let regions = (region SizedRegion<1>:$body);
   let assemblyFormat = "`ins` `(` $inputs `)` `outs` `(` $outputs `)` $body attr-dict `:` functional-type($inputs, $outputs)";
   let hasVerifier = 1;

@@ -162,7 +162,13 @@ LogicalResult MapOp::verify() {
   for (Value v : getOutputs())
     if (cast<FragType>(v.getType()).getShape() != shape) return emitOpError("the outputs' shapes differ");
   for (Value v : getInputs()) {
-    auto in = cast<FragType>(v.getType()).getShape();
+    auto tile = dyn_cast<SharedType>(v.getType());
+    bool row = tile && tile.getShape()[0] == 1, column = tile && tile.getShape()[1] == 1;
+    bool wide = tile && tile.getElementType().isF32();
+    if (tile && !(wide && (row || column)) && !(is_16bit(tile.getElementType()) && row))
+      return emitOpError() << "input " << show(tile.getShape()) << " of " << tile.getElementType()
+                           << " in shared memory; only f32 vectors and 16-bit rows are read in place, load other tiles first";
+    auto in = tile ? tile.getShape() : cast<FragType>(v.getType()).getShape();
     if ((in[0] != shape[0] && in[0] != 1) || (in[1] != shape[1] && in[1] != 1))
       return emitOpError() << "input " << show(in) << " cannot be broadcast to " << show(shape);
   }

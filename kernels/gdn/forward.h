@@ -35,14 +35,15 @@ Program forward(ForwardConfig c) {
     auto v = k.staged<T>("v_tile", c.stages, {kChunk, columns}), tm = k.staged<T>("tm_tile", c.stages, {kChunk, kChunk});
     auto b = k.staged<f32>("b_tile", c.stages, {1, kChunk});
     auto p = k.staged<T>("p_tile", 2, {kChunk, kChunk});
-    auto decay = k.staged<f32>("decay_tile", 2, {3, kChunk});  // 2^b, 2^(b_C - b), scale 2^b
+    auto decay = k.staged<f32>("decay_tile", 2, {2, kChunk});    // 2^b, scale 2^b
+    auto fading = k.staged<f16>("fading_tile", 2, {1, kChunk});  // 2^(b_C - b), at most 1: 11 bits suffice, registers do not
     auto o = k.staged<T>("o_tile", 2, {kChunk, columns});
 
     const bool wide = columns == 128;
     Role chain = k.role("chain", warpgroups(columns / 64), wide ? 208 : 240), aux = k.role("aux", warpgroups(1), wide ? 72 : 128);
     Role loader = k.role("load", one_thread(), 24), save = k.role("store", one_thread(), 24);
     Ring in = k.ring("in", c.stages, loader, {chain, aux}, q, key, v, tm, b);
-    Ring prepared = k.ring("prepared", 2, aux, {chain}, p, decay);
+    Ring prepared = k.ring("prepared", 2, aux, {chain}, p, decay, fading);
     Ring out = k.ring("out", 2, chain, {save}, o);
 
     loader([&] {
@@ -62,7 +63,7 @@ Program forward(ForwardConfig c) {
     aux([&] {
       Sequence s = offsets.sequence(k, n);
       auto qk = k.frag<f32>({kChunk, kChunk}, "q k^T");
-      auto b_row = k.frag<f32>({kChunk, 1}, "b_i"), b_col = k.frag<f32>({1, kChunk}, "b_j");
+      auto b_row = k.frag<f32>({kChunk, 1}, "b_i");
       for_(s.chunks() + 1, [&](Index) {
         Stage at = in.wait();
         gemm_zero(qk, q[at], key[at].t());
@@ -71,14 +72,13 @@ Program forward(ForwardConfig c) {
         if_(k.thread() < kChunk, [&] {
           Real bi = b[at].read(0, k.thread()), bC = b[at].read(0, kChunk - 1), e = exp2(bi);
           decay[to].write(0, k.thread(), e);
-          decay[to].write(1, k.thread(), exp2(bC - bi));
-          decay[to].write(2, k.thread(), scale * e);
+          decay[to].write(1, k.thread(), scale * e);
+          fading[to].write(0, k.thread(), exp2(bC - bi));
         });
         load(b_row, b[at].t());
-        load(b_col, b[at]);
         settle(product);
-        auto P = map<T>(
-            [&](Index i, Index j, Real x, Real bi, Real bj) { return select(i >= j, x * scale * exp2(bi - bj), 0.0); }, qk, b_row, b_col);
+        auto P = map<T>([&](Index i, Index j, Real x, Real bi, Real bj) { return select(i >= j, x * scale * exp2(bi - bj), 0.0); }, qk,
+                        b_row, b[at]);
         store(p[to], P);
         prepared.commit(to);
         in.release(at);
@@ -114,13 +114,12 @@ Program forward(ForwardConfig c) {
         Batch sq = k.batch();
         tilewright::scale(St, decay[d].read(0, kChunk - 1));
         settle(v_new);
-        load(e, decay[d].row(1));
-        auto [Vn, Vd] = map2<T, T>([](Real v, Real ed) { return std::array{v, v * ed}; }, Ut, e);
+        auto Vn = cast<T>(Ut);
+        auto Vd = map<T>([](Real v, Real ed) { return v * ed; }, Vn, fading[d]);
         gemm_add(St, Vd, key[at]);
         Batch state = k.batch();
-        load(e, decay[d].row(2));
         settle(sq);
-        Ot *= e;
+        map_to(Ot, [](Real x, Real es) { return x * es; }, Ot, decay[d].row(1));
         gemm_add(Ot, Vn, p[d].t());
         Batch pv = k.batch();
         if_(i > 0, [&] { out.commit(previous.get()); });
@@ -131,10 +130,10 @@ Program forward(ForwardConfig c) {
         map_to(Sb, [](Real x) { return x; }, St);
         gemm_zero(Ut, Sb, key[next].t());
         Batch u_next = k.batch();
-        load(Vt, v[next].t());
         settle(pv);
         prepared.release(d);
         store(o[to].t(), cast<T>(Ot));
+        load(Vt, v[next].t());
         Stage d_next = prepared.wait();
         load(e, decay[d_next].row(0));
         settle(u_next);

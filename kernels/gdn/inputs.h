@@ -67,11 +67,12 @@ std::uint16_t encode(float value, DType dtype);
 /// allowed. Throws tilewright::Error on anything else.
 std::vector<std::int64_t> parse_lens(std::string_view text);
 
-struct Heads {
+/// As written on a command line. (gdn::Heads in config.h also has the widths.)
+struct HeadCounts {
   int hk = 0, hv = 0;
 };
 /// "16x64": key heads x value heads. Throws tilewright::Error unless Hv is a positive multiple of Hk.
-Heads parse_heads(std::string_view text);
+HeadCounts parse_heads(std::string_view text);
 
 /// Names as in the enums ("fp16" and "f16" are the same). Throw tilewright::Error with the list of names.
 Kind parse_kind(std::string_view text);

@@ -65,7 +65,7 @@ std::vector<std::int64_t> parse_lens(std::string_view text) {
   }
 }
 
-Heads parse_heads(std::string_view text) {
+HeadCounts parse_heads(std::string_view text) {
   size_t times = text.find('x');
   std::int64_t hk = number_of(text.substr(0, times));
   std::int64_t hv = times == text.npos ? -1 : number_of(text.substr(times + 1));

@@ -122,10 +122,11 @@ Program gemm(GemmConfig c) {
     });
     math([&] {
       auto acc = k.frag<f32>({c.bm, c.bn}, "acc");
+      fill(acc, 0.0);
       Var<Stage> previous(Stage{k.index(0)});
       for_(steps, [&](Index i) {
         Stage s = ring.wait();
-        gemm_add_if(i != 0, acc, a[s], b[s].t());
+        gemm_add(acc, a[s], b[s].t());
         k.batch();
         k.settle_pending(1);  // the batch before this one has settled: its stage is free
         if_(i > 0, [&] { ring.release(previous.get()); });

@@ -78,9 +78,11 @@ void Lowering::emit_gemm(tile::GemmOp op) {
   }
   write_registers(acc, regs);
   open_accumulators_.push_back(op.getAcc().getAsOpaquePointer());
+  if (a_frag) open_accumulators_.push_back(op.getA().getAsOpaquePointer());
 }
 
-/// Waits until `pending` batches are left; the accumulators of what settles pass through the wait.
+/// Waits until `pending` batches are left; the accumulators and A operands of what settles pass through the wait, so that they
+/// stay where they are until then and are free afterwards.
 void Lowering::emit_settle(Value batch, int pending) {
   std::set<void*> settled, flying;
   size_t keep = std::min<size_t>(pending, in_flight_.size());
@@ -122,8 +124,8 @@ void Lowering::emit_mma(tile::MmaOp op) {
     for (int n0 = 0; n0 < acc.cols; n0 += 8) {
       SmallVector<Value> b_regs;
       for (int e = 0; e < 2; ++e) {
-        Value at = add(lane_address, (k0 + e) * b.layout.row_bytes() + n0 * b.layout.element_bytes);
-        b_regs.push_back(tf32(LLVM::LoadOp::create(b_, loc_, b_.getF32Type(), shared_pointer(at))));
+        int offset = (k0 + e) * b.layout.row_bytes() + n0 * b.layout.element_bytes;
+        b_regs.push_back(tf32(LLVM::LoadOp::create(b_, loc_, b_.getF32Type(), shared_pointer(lane_address, offset))));
       }
       auto part = ArrayRef<Value>(sums).slice(n0 / 2, 4);
       auto product = hopper::MmaOp::create(b_, loc_, part, a_regs, b_regs, "m16n8k8", "tf32");
@@ -133,10 +135,50 @@ void Lowering::emit_mma(tile::MmaOp op) {
   write_registers(acc, sums);
 }
 
+/// Reads the elements of one input of a map.
+struct Lowering::MapInput {
+  const Fragment* fragment = nullptr;
+  SharedPlace place;                 // of a vector in shared memory
+  Fragment shape;                    // and the fragment it would fill
+  SmallVector<Value> cache;
+  Value lane_address;
+};
+
+Value Lowering::map_element(MapInput& in, const Fragment& out, int index) {
+  const Fragment& f = in.fragment ? *in.fragment : in.shape;
+  int source = f.kind == out.kind ? index : index_in(f, index);
+  if (in.fragment) return element(f, source, in.cache);
+  if (in.cache.empty()) in.cache.resize(f.elements());
+  if (in.cache[source]) return in.cache[source];
+  if (f.kind == Fragment::col_vector || in.place.layout.kind != layout::SharedLayout::row_major) {
+    in.cache[source] = LLVM::LoadOp::create(b_, loc_, f.element, element_pointer(in.place, f, source, false, in.lane_address));
+    return in.cache[source];
+  }
+  int pair = source & ~1;
+  if (f.half()) {
+    Value packed = LLVM::LoadOp::create(b_, loc_, b_.getI32Type(), element_pointer(in.place, f, pair, false, in.lane_address), 4);
+    for (int e = 0; e < 2; ++e) in.cache[pair + e] = unpack(packed, e == 1, f.element);
+    return in.cache[source];
+  }
+  Value both = LLVM::LoadOp::create(b_, loc_, VectorType::get({2}, f.element), element_pointer(in.place, f, pair, false, in.lane_address), 8);
+  for (int e = 0; e < 2; ++e) in.cache[pair + e] = LLVM::ExtractElementOp::create(b_, loc_, both, i32(e));
+  return in.cache[source];
+}
+
 void Lowering::emit_map(tile::MapOp op) {
-  std::vector<const Fragment*> in, out;
-  std::vector<SmallVector<Value>> caches(op.getInputs().size());
-  for (Value v : op.getInputs()) in.push_back(&fragments_[v.getAsOpaquePointer()]), touch(v);
+  std::vector<const Fragment*> out;
+  std::vector<MapInput> in(op.getInputs().size());
+  for (auto [i, v] : llvm::enumerate(op.getInputs())) {
+    if (isa<tile::FragType>(v.getType())) {
+      in[i].fragment = &fragments_[v.getAsOpaquePointer()];
+      touch(v);
+      continue;
+    }
+    in[i].place = place_of(v);
+    in[i].shape.kind = in[i].place.rows == 1 ? Fragment::row_vector : Fragment::col_vector;
+    in[i].shape.rows = in[i].place.rows, in[i].shape.cols = in[i].place.cols;
+    in[i].shape.element = in[i].place.element;
+  }
   for (Value v : op.getOutputs()) out.push_back(&fragments_[v.getAsOpaquePointer()]), touch(v);
   Block& body = op.getBody().front();
   auto yield = cast<tile::YieldOp>(body.getTerminator());
@@ -145,10 +187,7 @@ void Lowering::emit_map(tile::MapOp op) {
   for (int index = 0; index < out[0]->elements(); ++index) {
     if (needs_row) map_.map(body.getArgument(0), row_index(*out[0], index));
     if (needs_col) map_.map(body.getArgument(1), col_index(*out[0], index));
-    for (size_t i = 0; i < in.size(); ++i) {
-      int source = in[i]->kind == out[0]->kind ? index : index_in(*in[i], index);
-      map_.map(body.getArgument(2 + i), element(*in[i], source, caches[i]));
-    }
+    for (size_t i = 0; i < in.size(); ++i) map_.map(body.getArgument(2 + i), map_element(in[i], *out[0], index));
     for (Operation& inner : body.without_terminator())
       if (failed(emit(&inner))) { failed_ = op; return; }
     loc_ = op.getLoc();

@@ -75,26 +75,24 @@ void Lowering::emit_tma_store(tile::TmaStoreOp op) {
 /// f32 tiles and vectors by ordinary loads, two neighbouring columns at a time where they are neighbours in memory.
 void Lowering::emit_vector_load(const SharedPlace& from, const Fragment& to, bool transposed) {
   bool pairs = !transposed && to.kind != Fragment::col_vector && from.layout.kind == layout::SharedLayout::row_major;
-  auto address = [&](int index) {
-    Value r = row_index(to, index), c = col_index(to, index);
-    return shared_pointer(transposed ? shared_address(from, c, r) : shared_address(from, r, c));
-  };
-  if (!pairs) {
-    for (int i = 0; i < to.elements(); ++i) write_slot(to.slots[i], LLVM::LoadOp::create(b_, loc_, to.element, address(i)));
-    return;
-  }
   auto pair = VectorType::get({2}, to.element);
-  for (int i = 0; i < to.elements(); i += 2) {
-    Value v = LLVM::LoadOp::create(b_, loc_, pair, address(i), 8);
+  Value lane_address;
+  for (int i = 0; i < to.elements(); i += pairs ? 2 : 1) {
+    Value pointer = element_pointer(from, to, i, transposed, lane_address);
+    Value v = LLVM::LoadOp::create(b_, loc_, pairs ? Type(pair) : to.element, pointer, pairs ? 8 : 4);
+    if (!pairs) {
+      write_slot(to.slots[i], v);
+      continue;
+    }
     for (int e = 0; e < 2; ++e) write_slot(to.slots[i + e], LLVM::ExtractElementOp::create(b_, loc_, v, i32(e)));
   }
 }
 
 void Lowering::emit_vector_store(const Fragment& from, const SharedPlace& to, bool transposed) {
   bool pairs = !transposed && from.kind != Fragment::col_vector && to.layout.kind == layout::SharedLayout::row_major;
+  Value lane_address;
   for (int i = 0; i < from.elements(); i += pairs ? 2 : 1) {
-    Value r = row_index(from, i), c = col_index(from, i);
-    Value pointer = shared_pointer(transposed ? shared_address(to, c, r) : shared_address(to, r, c));
+    Value pointer = element_pointer(to, from, i, transposed, lane_address);
     Value v = read_slot(from.slots[i], from.element);
     if (pairs) {
       Value both = LLVM::UndefOp::create(b_, loc_, VectorType::get({2}, from.element));
@@ -112,7 +110,8 @@ void Lowering::emit_load(tile::LoadOp op) {
   if (!f.half()) return emit_vector_load(p, f, op.getTransposed());
   Value lane_address = matrix_address(p, op.getTransposed(), f.warp_scope);
   for (int c0 = 0; c0 < f.cols; c0 += 16) {
-    auto regs = hopper::LdMatrixOp::create(b_, loc_, matrix_block(p, lane_address, c0, op.getTransposed()), 4, op.getTransposed());
+    auto regs = hopper::LdMatrixOp::create(b_, loc_, matrix_block(p, lane_address, c0, op.getTransposed()), 4, op.getTransposed(),
+                                            matrix_offset(p, c0, op.getTransposed()));
     for (int r = 0; r < 4; ++r) write_slot(f.slots[c0 / 4 + r], regs.getResult()[r]);
   }
 }
@@ -128,7 +127,8 @@ void Lowering::emit_store(tile::StoreOp op) {
   for (int c0 = 0; c0 < f.cols; c0 += 16) {
     SmallVector<Value> regs;
     for (int r = 0; r < 4; ++r) regs.push_back(read_slot(f.slots[c0 / 4 + r], b_.getI32Type()));
-    hopper::StMatrixOp::create(b_, loc_, matrix_block(p, lane_address, c0, op.getTransposed()), regs, op.getTransposed());
+    hopper::StMatrixOp::create(b_, loc_, matrix_block(p, lane_address, c0, op.getTransposed()), regs, op.getTransposed(),
+                               matrix_offset(p, c0, op.getTransposed()));
   }
 }
 

@@ -87,15 +87,22 @@ Value Lowering::row_base(bool warp_scope) {
   Value lane_row = shr(lane_, 2);
   return warp_scope ? lane_row : add(shl(role_warp_, 4), lane_row);
 }
+/// The part of an element's place that does not depend on the thread.
+std::pair<int, int> Lowering::constant_place(const Fragment& f, int index) const {
+  switch (f.kind) {
+    case Fragment::matrix: return {layout::row_of_index(index), layout::col_of_index(index)};
+    case Fragment::row_vector: return {0, 8 * (index / 2) + (index & 1)};
+    case Fragment::col_vector: return {8 * index, 0};
+  }
+  return {};
+}
 Value Lowering::row_index(const Fragment& f, int index) {
   if (f.kind == Fragment::row_vector) return i32(0);
-  int constant = f.kind == Fragment::matrix ? layout::row_of_index(index) : 8 * index;
-  return add(row_base(f.warp_scope), constant);
+  return add(row_base(f.warp_scope), constant_place(f, index).first);
 }
 Value Lowering::col_index(const Fragment& f, int index) {
   if (f.kind == Fragment::col_vector) return i32(0);
-  int constant = f.kind == Fragment::matrix ? layout::col_of_index(index) : 8 * (index / 2) + (index & 1);
-  return add(shl(band(lane_, 3), 1), constant);
+  return add(shl(band(lane_, 3), 1), constant_place(f, index).second);
 }
 
 }  // namespace tilewright::lowering

@@ -130,7 +130,9 @@ class Lowering {
   Value shared_address(const SharedPlace& place, Value row, Value col);
   Value matrix_address(const SharedPlace& place, bool transposed, bool warp_scope);
   Value matrix_block(const SharedPlace& place, Value lane_address, int c0, bool transposed);
-  Value shared_pointer(Value address);
+  int matrix_offset(const SharedPlace& place, int c0, bool transposed);
+  Value shared_pointer(Value address, int offset = 0);
+  Value element_pointer(const SharedPlace& place, const Fragment& f, int index, bool transposed, Value& lane_address);
   Value global_pointer(Value tensor, mlir::ValueRange coords);
   Value load_element(Value pointer, Type element);
   void store_element(Value pointer, Type element, Value value);
@@ -143,6 +145,8 @@ class Lowering {
   void emit_gemm(tile::GemmOp op);
   void emit_settle(Value batch, int pending);
   void emit_mma(tile::MmaOp op);
+  struct MapInput;
+  Value map_element(MapInput& in, const Fragment& out, int index);
   void emit_map(tile::MapOp op);
   void emit_fill(tile::FillOp op);
   void emit_reduce(tile::ReduceOp op);
@@ -161,6 +165,7 @@ class Lowering {
   Value pack(Value low, Value high, Type type);
   int index_in(const Fragment& f, int matrix_index) const;
   Value row_base(bool warp_scope);
+  std::pair<int, int> constant_place(const Fragment& f, int index) const;
   Value row_index(const Fragment& f, int index);
   Value col_index(const Fragment& f, int index);
 

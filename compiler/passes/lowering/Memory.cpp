@@ -41,8 +41,11 @@ SharedPlace Lowering::place_of(Value tile) {
   return p;
 }
 
-Value Lowering::shared_pointer(Value address) {
-  return LLVM::IntToPtrOp::create(b_, loc_, LLVM::LLVMPointerType::get(b_.getContext(), 3), address);
+Value Lowering::shared_pointer(Value address, int offset) {
+  auto type = LLVM::LLVMPointerType::get(b_.getContext(), 3);
+  Value pointer = LLVM::IntToPtrOp::create(b_, loc_, type, address);
+  if (!offset) return pointer;
+  return LLVM::GEPOp::create(b_, loc_, type, b_.getI8Type(), pointer, ArrayRef<LLVM::GEPArg>{offset});
 }
 
 /// Address of the view's first byte.
@@ -65,7 +68,7 @@ Value Lowering::shared_address(const SharedPlace& p, Value row, Value col) {
 }
 
 /// Lane part of an ldmatrix/stmatrix address: layout::matrix_lane_address of the fragment's first 16 columns. The blocks that
-/// follow differ by a constant (transposed) or by a constant exclusive-or inside the row (matrix_block).
+/// follow differ by a constant (matrix_offset) and, inside a swizzled row, by a constant exclusive-or (matrix_block).
 Value Lowering::matrix_address(const SharedPlace& p, bool transposed, bool warp_scope) {
   Value low = band(lane_, 7), bit3 = band(shr(lane_, 3), 1), bit4 = shr(lane_, 4);
   Value warp_row = warp_scope ? i32(0) : shl(role_warp_, 4);
@@ -73,13 +76,32 @@ Value Lowering::matrix_address(const SharedPlace& p, bool transposed, bool warp_
   Value col = transposed ? add(warp_row, shl(bit3, 3)) : shl(bit4, 3);
   return shared_address(p, row, col);
 }
+/// The chunk of columns c0.. within its panel is an even number c; (c | bit4) ^ row = c ^ (bit4 ^ row), so one xor moves there.
 Value Lowering::matrix_block(const SharedPlace& p, Value lane_address, int c0, bool transposed) {
-  if (c0 == 0) return lane_address;
-  if (transposed) return add(lane_address, c0 * p.layout.row_bytes());
-  if (p.layout.kind == layout::SharedLayout::row_major) return add(lane_address, 2 * c0);
-  // The chunk of columns c0.. within its panel is an even number c; (c | bit4) ^ row = c ^ (bit4 ^ row), so one xor moves there.
-  Value moved = bxor(lane_address, i32(2 * c0 % layout::kPanelBytes));
-  return add(moved, 2 * c0 / layout::kPanelBytes * p.layout.panel_bytes());
+  int within = 2 * c0 % layout::kPanelBytes;
+  bool moves = !transposed && p.layout.kind == layout::SharedLayout::swizzle128 && within != 0;
+  return moves ? bxor(lane_address, i32(within)) : lane_address;
+}
+int Lowering::matrix_offset(const SharedPlace& p, int c0, bool transposed) {
+  if (transposed) return c0 * p.layout.row_bytes();
+  if (p.layout.kind == layout::SharedLayout::row_major) return 2 * c0;
+  return static_cast<int>(2 * c0 / layout::kPanelBytes * p.layout.panel_bytes());
+}
+
+/// Pointer to the tile's element that matches element `index` of a fragment. In a row-major tile the elements of a lane differ by
+/// constants, which become offsets of the instruction; `lane_address` keeps the lane's part between calls.
+Value Lowering::element_pointer(const SharedPlace& p, const Fragment& f, int index, bool transposed, Value& lane_address) {
+  if (p.layout.kind != layout::SharedLayout::row_major) {
+    Value r = row_index(f, index), c = col_index(f, index);
+    return shared_pointer(transposed ? shared_address(p, c, r) : shared_address(p, r, c));
+  }
+  if (!lane_address) {
+    Value r = row_index(f, 0), c = col_index(f, 0);
+    lane_address = transposed ? shared_address(p, c, r) : shared_address(p, r, c);
+  }
+  auto [row, col] = constant_place(f, index);
+  if (transposed) std::swap(row, col);
+  return shared_pointer(lane_address, row * p.layout.row_bytes() + col * p.layout.element_bytes);
 }
 
 FailureOr<Value> Lowering::extent_of(Value tensor, unsigned axis) {
