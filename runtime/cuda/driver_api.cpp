@@ -89,6 +89,7 @@ DriverApi load_driver(const std::string& library) {
   TILEWRIGHT_BIND(cuDevicePrimaryCtxRetain);
   TILEWRIGHT_BIND(cuDevicePrimaryCtxRelease_v2);
   TILEWRIGHT_BIND(cuCtxGetCurrent);
+  TILEWRIGHT_BIND(cuCtxGetDevice);
   TILEWRIGHT_BIND(cuCtxSetCurrent);
   TILEWRIGHT_BIND(cuCtxSynchronize);
   TILEWRIGHT_BIND(cuMemAlloc_v2);

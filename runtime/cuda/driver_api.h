@@ -109,6 +109,7 @@ struct DriverApi {
   Result (*cuDevicePrimaryCtxRetain)(Context*, DeviceOrdinal);
   Result (*cuDevicePrimaryCtxRelease_v2)(DeviceOrdinal);
   Result (*cuCtxGetCurrent)(Context*);
+  Result (*cuCtxGetDevice)(DeviceOrdinal*);
   Result (*cuCtxSetCurrent)(Context);
   Result (*cuCtxSynchronize)();
   Result (*cuMemAlloc_v2)(DevicePointer*, std::size_t);

@@ -64,6 +64,7 @@ Result cuDeviceGetAttribute(int* value, int attribute, DeviceOrdinal) {
 Result cuDevicePrimaryCtxRetain(Context* context, DeviceOrdinal) { return give(context); }
 Result cuDevicePrimaryCtxRelease_v2(DeviceOrdinal) { return take(); }
 Result cuCtxGetCurrent(Context* context) { return *context = nullptr, kSuccess; }
+Result cuCtxGetDevice(int* device) { return *device = 0, 201; }  // no context is current
 Result cuCtxSetCurrent(Context) { return kSuccess; }
 Result cuCtxSynchronize() { return told("fault") ? kIllegalAddress : kSuccess; }
 Result cuMemAlloc_v2(DevicePointer* pointer, std::size_t bytes) {

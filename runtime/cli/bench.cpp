@@ -1,0 +1,156 @@
+// tilewright bench
+#include <fmt/format.h>
+
+#include <chrono>
+#include <nlohmann/json.hpp>
+#include <ostream>
+
+#include "runtime/cli/guarded_buffer.h"
+#include "runtime/cli/host_case.h"
+#include "runtime/cli/registry.h"
+#include "runtime/cuda/timing.h"
+#include "runtime/ops/gdn_forward.h"
+#include "runtime/ops/gemm.h"
+
+namespace tilewright::cli {
+namespace {
+
+using Json = nlohmann::ordered_json;
+
+/// Device memory of `bytes`, filled by repeating `values`.
+template <class Value>
+GuardedBuffer repeated(runtime::Device& device, std::size_t bytes, const std::vector<Value>& values) {
+  GuardedBuffer buffer(device, bytes);
+  for (std::size_t at = 0; at < bytes; at += values.size() * sizeof(Value))
+    device.copy_to_device(buffer.address() + at, values.data(), std::min(bytes - at, values.size() * sizeof(Value)));
+  return buffer;
+}
+
+/// Median microseconds of the host per call, without waiting for the device.
+template <class Call>
+double host_microseconds(runtime::Device& device, Call&& call) {
+  std::vector<double> times;
+  for (int i = 0; i < 60; ++i) {
+    const auto begin = std::chrono::steady_clock::now();
+    call();
+    times.push_back(std::chrono::duration<double, std::micro>(std::chrono::steady_clock::now() - begin).count());
+  }
+  device.synchronize();
+  std::nth_element(times.begin(), times.begin() + 30, times.end());
+  return times[30];
+}
+
+/// Times of all steps together and of each by itself.
+Json time_steps(runtime::Device& device, const ops::Steps& steps, double flops) {
+  cuda::TimingOptions timing;
+  timing.graph = true;
+  Json row;
+  const double total = cuda::time_launches_ms(device, [&](void* stream) { ops::launch_steps(device, steps, stream); }, timing);
+  row["ms"] = total;
+  row["tflops"] = flops / total * 1e-9;
+  for (const ops::Step& step : steps) {
+    const double ms = cuda::time_launches_ms(
+        device, [&](void* stream) { step.bound.launch(device, *step.program->kernel, stream); }, timing);
+    row["kernels"].push_back({{"name", step.program->built->program.name()}, {"ms", ms}});
+  }
+  return row;
+}
+
+/// Floating-point operations of the matrix products of a forward call, by chunks of 64 rows as the kernels do them.
+double forward_flops(const std::vector<std::int64_t>& lens, gdn::HeadCounts heads) {
+  double chunks = 0;
+  for (const std::int64_t length : lens) chunks += double((length + gdn::kChunk - 1) / gdn::kChunk);
+  constexpr double C = gdn::kChunk, D = 128;
+  const double per_value_head = 3 * C * D * D + 3 * C * C * D;  // S K, S Q, V K; T W, Q K, P V
+  return 2 * chunks * (heads.hv * per_value_head + heads.hk * C * C * D);
+}
+
+Json bench_gdn_forward(runtime::Device& device, const Options& o, const std::string& lens_text) {
+  const gdn::HeadCounts heads = heads_of(o);
+  const auto lens = usage([&] { return gdn::parse_lens(lens_text); });
+  gdn::InputShape shape;
+  std::int64_t tokens = 0;
+  for (const std::int64_t length : lens) tokens += length;
+  if (tokens == 0) throw UsageError("bench: --lens '" + lens_text + "' has no tokens");
+  shape.lens = {std::min<std::int64_t>(tokens, 1024)};  // repeated to the full length: times do not depend on values
+  shape.hk = heads.hk, shape.hv = heads.hv;
+  shape.dtype = gdn::parse_dtype(o.dtype);
+  gdn::Inputs in = gdn::generate(shape, gdn::Kind::ordinary, 0);
+  const auto T = static_cast<std::size_t>(tokens), hk = static_cast<std::size_t>(heads.hk), hv = static_cast<std::size_t>(heads.hv);
+  const std::size_t states = lens.size() * hv * 128 * 128 * 4;
+  const GuardedBuffer q = repeated(device, T * hk * 256, in.q), k = repeated(device, T * hk * 256, in.k), v = repeated(device, T * hv * 256, in.v);
+  const GuardedBuffer g = repeated(device, T * hv * 4, in.g), beta = repeated(device, T * hv * 4, in.beta);
+  const GuardedBuffer initial = repeated(device, states, in.initial_state), final_state(device, states), out(device, v.bytes());
+  std::vector<std::int32_t> offsets{0};
+  for (const std::int64_t length : lens) offsets.push_back(offsets.back() + static_cast<std::int32_t>(length));
+  const GuardedBuffer cu = repeated(device, offsets.size() * 4, offsets);
+
+  ops::GdnForwardArguments a;
+  a.q = q.address(), a.k = k.address(), a.v = v.address(), a.g = g.address(), a.beta = beta.address(), a.cu_seqlens = cu.address();
+  a.initial_state = initial.address(), a.o = out.address(), a.final_state = final_state.address();
+  a.T = tokens, a.N = static_cast<std::int64_t>(lens.size()), a.hk = heads.hk, a.hv = heads.hv, a.dtype = shape.dtype;
+  a.state_order = state_order_of(o);
+  a.workspace_bytes = ops::GdnForward::workspace_bytes(a);
+  const GuardedBuffer workspace(device, a.workspace_bytes);
+  a.workspace = workspace.address();
+
+  ops::GdnForward op(device, {form_of(o), build_options_of(o)});
+  const auto begin = std::chrono::steady_clock::now();
+  const auto steps = op.prepare(a);
+  const double compile_seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count();
+  Json row{{"kernel", "gdn-forward"}, {"heads", o.heads}, {"lens", lens_text}, {"dtype", o.dtype}, {"form", gdn::name_of(op.form_of(a))},
+           {"first_call_seconds", compile_seconds}};
+  row.update(time_steps(device, *steps, forward_flops(lens, heads)));
+  row["host_us"] = host_microseconds(device, [&] { op.run(a); });
+  return row;
+}
+
+Json bench_gemm(runtime::Device& device, const Options& o, ops::GemmRung rung, const std::string& text) {
+  const auto sizes = parse_shape(text, 3);
+  const std::int64_t M = sizes[0], N = sizes[1], K = sizes[2];
+  const std::vector<float> values = normal_values(1 << 20, 0);
+  std::vector<std::uint16_t> bits(values.size());
+  for (std::size_t i = 0; i < bits.size(); ++i) bits[i] = gdn::encode(values[i], gdn::DType::bf16);
+  const GuardedBuffer A = repeated(device, std::size_t(M * K) * 2, bits), B = repeated(device, std::size_t(N * K) * 2, bits);
+  const GuardedBuffer C(device, std::size_t(M * N) * 2);
+  ops::Gemm op(device, rung, build_options_of(o));
+  const ops::GemmArguments a{A.address(), B.address(), C.address(), M, N, K};
+  Json row{{"kernel", o.kernel}, {"shape", text}};
+  row.update(time_steps(device, *op.prepare(a), 2.0 * double(M) * double(N) * double(K)));
+  row["host_us"] = host_microseconds(device, [&] { op.run(a); });
+  return row;
+}
+
+ops::GemmRung rung_of(const std::string& name) {
+  if (name == "gemm") return ops::GemmRung::fast;
+  return name == "gemm-two-roles" ? ops::GemmRung::two_roles : ops::GemmRung::one_role;
+}
+
+}  // namespace
+
+int bench(const Options& o, std::ostream& out) {
+  const Entry& entry = find(o.kernel);
+  const bool forward = entry.name == "gdn-forward", product = entry.name.starts_with("gemm");
+  if (!forward && !product) throw UsageError("bench: '" + o.kernel + "' is an example, expected gdn-forward or a gemm");
+  if (forward != o.shapes.empty() || product != o.lens.empty())
+    throw UsageError(forward ? "bench: gdn-forward takes --lens" : "bench: a gemm takes --shape");
+  if ((forward ? o.lens : o.shapes).empty()) throw UsageError(forward ? "bench: --lens is missing" : "bench: --shape is missing");
+  if (o.device == "sim") throw UsageError("bench: times of the simulated device say nothing of the card; expected --device cuda");
+  const auto device = runtime::make_device("cuda");
+
+  Json rows = Json::array();
+  if (!o.json) out << device->description() << "\n";
+  for (const std::string& size : forward ? o.lens : o.shapes) {
+    const Json row = forward ? bench_gdn_forward(*device, o, size) : bench_gemm(*device, o, rung_of(entry.name), size);
+    rows.push_back(row);
+    if (o.json) continue;
+    out << fmt::format("{} {} {:<18} {:>9.4f} ms {:>7.1f} TFLOP/s, host {:.1f} us a call:", entry.name, forward ? o.heads : "", size,
+                       row["ms"].get<double>(), row["tflops"].get<double>(), row["host_us"].get<double>());
+    for (const Json& kernel : row["kernels"]) out << fmt::format(" {} {:.4f}", kernel["name"].get<std::string>(), kernel["ms"].get<double>());
+    out << "\n" << std::flush;
+  }
+  if (o.json) out << Json{{"description", device->description()}, {"rows", rows}}.dump(2) << "\n";
+  return 0;
+}
+
+}  // namespace tilewright::cli

@@ -1,0 +1,152 @@
+// The command line: options, help and exit status.
+#include "runtime/cli/command.h"
+
+#include <CLI/CLI.hpp>
+#include <charconv>
+#include <functional>
+#include <iostream>
+#include <map>
+
+namespace tilewright::cli {
+namespace {
+
+void add_kernel(CLI::App& app, Options& o) {
+  app.add_option("kernel", o.kernel, "kernel or operator, as in `tilewright list`")->required();
+}
+
+void add_configuration(CLI::App& app, Options& o) {
+  app.add_option("--heads", o.heads, "key heads x value heads of gdn-forward")->capture_default_str();
+  app.add_option("--dtype", o.dtype, "type of q, k, v and o")->check(CLI::IsMember({"bf16", "f16", "fp16"}))->capture_default_str();
+  app.add_option("--form", o.form, "chain kernel: full (128 columns of V a CTA), split (64), auto (by the number of chains)")
+      ->check(CLI::IsMember({"auto", "full", "split"}))
+      ->capture_default_str();
+  app.add_flag("--state-v-first", o.state_v_first, "states are [N, Hv, dv, dk] instead of [N, Hv, dk, dv]");
+  app.add_option("--ptxas", o.ptxas, "this ptxas instead of the one that is found")->check(CLI::ExistingFile);
+}
+
+void add_device(CLI::App& app, Options& o) {
+  app.add_option("--device", o.device, "auto: a Hopper where there is one, else the simulated one")
+      ->check(CLI::IsMember({"auto", "cuda", "sim"}))
+      ->capture_default_str();
+}
+
+void add_run(CLI::App& app, Options& o) {
+  add_device(app, o);
+  app.add_option("--lens", o.lens, "lengths of the sequences: 700+64+260, or 8192x4 for four of 8192")->expected(1);
+  app.add_option("--kind", o.kind, "family of inputs")
+      ->check(CLI::IsMember({"ordinary", "few_keys", "same_keys", "no_decay", "strong_decay"}))
+      ->capture_default_str();
+  app.add_option("--shape", o.shapes, "sizes of kernels other than gdn-forward: MxNxK of a gemm")->expected(1);
+  app.add_option("--seed", o.seed, "of the inputs")->capture_default_str();
+  app.add_option("--batch", o.batch, "this many sequences of one length as a batch, without offsets")
+      ->check(CLI::Range(std::int64_t{1}, std::int64_t{1} << 20))
+      ->capture_default_str();
+  app.add_option("--offsets", o.offsets, "type of cu_seqlens")->check(CLI::IsMember({"int32", "int64"}))->capture_default_str();
+  app.add_option("--margin", o.margin, "rows of NaN before the first and after the last sequence")->check(CLI::Range(0, 1 << 20));
+  app.add_flag("--no-initial-state", o.no_initial_state, "start from zero");
+  app.add_flag("--check", o.check, "compare with fp64 on the host; exit status 1 when a bar is missed");
+  app.add_flag("--twice", o.twice, "run twice and compare the bits");
+  app.add_flag("--json", o.json, "result as JSON");
+}
+
+std::int64_t integer(std::string_view text) {
+  std::int64_t value = 0;
+  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
+  return error == std::errc() && end == text.data() + text.size() ? value : 0;
+}
+
+}  // namespace
+
+gdn::HeadCounts heads_of(const Options& o) {
+  return usage([&] { return gdn::parse_heads(o.heads); });
+}
+
+std::optional<gdn::Form> form_of(const Options& o) {
+  if (o.form == "auto") return std::nullopt;
+  return o.form == "full" ? gdn::Form::full : gdn::Form::split;
+}
+
+gdn::StateOrder state_order_of(const Options& o) { return o.state_v_first ? gdn::StateOrder::v_first : gdn::StateOrder::k_first; }
+
+ops::BuildOptions build_options_of(const Options& o) {
+  ops::BuildOptions options;
+  options.ptxas = o.ptxas;
+  return options;
+}
+
+std::vector<std::int64_t> parse_shape(const std::string& text, std::size_t count) {
+  std::vector<std::int64_t> sizes;
+  for (std::string_view rest = text;;) {
+    const std::size_t times = rest.find('x');
+    sizes.push_back(integer(rest.substr(0, times)));
+    if (times == rest.npos) break;
+    rest.remove_prefix(times + 1);
+  }
+  bool good = sizes.size() == count;
+  for (const std::int64_t size : sizes) good = good && size > 0;
+  if (!good) throw UsageError("shape '" + text + "': expected " + std::to_string(count) + " positive sizes joined by x");
+  return sizes;
+}
+
+int command(int argc, const char* const* argv, std::ostream& out, std::ostream& err) {
+  Options o;
+  CLI::App app("Tilewright: warp-specialised kernels for NVIDIA Hopper, from C++ to SASS, on the card or on a simulated one.", "tilewright");
+  app.require_subcommand(1);
+  app.fallthrough(false);
+  std::map<const CLI::App*, std::function<int(const Options&, std::ostream&)>> actions;
+
+  auto* list_app = app.add_subcommand("list", "the kernels and operators that the other subcommands know");
+  list_app->add_flag("--json", o.json, "as JSON");
+  actions[list_app] = list;
+
+  auto* compile_app = app.add_subcommand("compile", "compile a kernel; write every stage, the cubin and the resource report");
+  add_kernel(*compile_app, o);
+  add_configuration(*compile_app, o);
+  compile_app->add_option("--out", o.out, "folder to write to")->required();
+  actions[compile_app] = compile;
+
+  auto* inspect_app = app.add_subcommand("inspect", "print one stage of a kernel, or write all of them");
+  add_kernel(*inspect_app, o);
+  add_configuration(*inspect_app, o);
+  auto* stage = inspect_app->add_option("--stage", o.stage, "what to print")
+                    ->check(CLI::IsMember({"tile", "hopper", "llvm", "ptx", "sass", "resources", "sidecar"}));
+  inspect_app->add_option("--all", o.all, "write every stage to this folder")->excludes(stage);
+  inspect_app->add_option("--only", o.only, "only the kernel of this name (an operator has several)");
+  inspect_app->add_flag("--json", o.json, "resources as JSON");
+  actions[inspect_app] = inspect;
+
+  auto* run_app = app.add_subcommand("run", "run a kernel on generated inputs");
+  add_kernel(*run_app, o);
+  add_configuration(*run_app, o);
+  add_run(*run_app, o);
+  actions[run_app] = run;
+
+  auto* bench_app = app.add_subcommand("bench", "time a kernel on the card: medians, L2 flushed before each run");
+  add_kernel(*bench_app, o);
+  add_configuration(*bench_app, o);
+  add_device(*bench_app, o);
+  bench_app->add_option("--lens", o.lens, "lengths of the sequences, one row each: 8192x4 4096x8");
+  bench_app->add_option("--shape", o.shapes, "sizes of a gemm, one row each: 8192x8192x8192");
+  bench_app->add_flag("--json", o.json, "rows as JSON");
+  actions[bench_app] = bench;
+
+  try {
+    app.parse(argc, argv);
+  } catch (const CLI::ParseError& error) {
+    return app.exit(error, out, err) == 0 ? 0 : 2;
+  }
+  try {
+    return actions.at(app.get_subcommands().front())(o, out);
+  } catch (const UsageError& error) {
+    err << "tilewright: " << error.what() << "\n";
+    return 2;
+  } catch (const Error& error) {
+    err << "tilewright: " << error.what() << "\n";
+    return 1;
+  } catch (const std::exception& error) {
+    err << "tilewright: internal error, please report it: " << error.what() << "\n";
+    return 1;
+  }
+}
+
+}  // namespace tilewright::cli

@@ -1,0 +1,73 @@
+// The command and its subcommands.
+#pragma once
+#include <cstdint>
+#include <iosfwd>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "kernels/gdn/inputs.h"
+#include "kernels/gdn/plan.h"
+#include "runtime/ops/operator.h"
+#include "tilewright/error.h"
+
+namespace tilewright::cli {
+
+/// Wrong use of the command: exit status 2.
+class UsageError : public Error {
+ public:
+  using Error::Error;
+};
+
+/// What was written on the command line; each subcommand reads its part.
+struct Options {
+  std::string kernel;
+  // what is compiled
+  std::string heads = "2x4", dtype = "bf16", form = "auto", ptxas;
+  bool state_v_first = false;
+  // sizes
+  std::vector<std::string> lens, shapes;
+  std::int64_t batch = 1;
+  // inputs
+  std::string kind = "ordinary", offsets = "int32";
+  std::uint64_t seed = 0;
+  bool no_initial_state = false;
+  int margin = 0;
+  // running
+  std::string device = "auto";
+  bool check = false, twice = false, json = false;
+  // compile and inspect
+  std::string out, stage, all, only;
+};
+
+/// Runs the command line; writes results to `out` and errors, one line each, to `err`. Returns the exit status.
+int command(int argc, const char* const* argv, std::ostream& out, std::ostream& err);
+
+int list(const Options&, std::ostream& out);
+int compile(const Options&, std::ostream& out);
+int inspect(const Options&, std::ostream& out);
+int run(const Options&, std::ostream& out);
+int run_gdn_forward(const Options&, std::ostream& out);
+int bench(const Options&, std::ostream& out);
+
+/// What the options say of a kernel's configuration. Throw UsageError.
+gdn::HeadCounts heads_of(const Options&);
+std::optional<gdn::Form> form_of(const Options&);
+gdn::StateOrder state_order_of(const Options&);
+ops::BuildOptions build_options_of(const Options&);
+/// "512x512x320" as `count` positive integers.
+std::vector<std::int64_t> parse_shape(const std::string& text, std::size_t count);
+
+/// Runs `parse` and turns its Error into a UsageError.
+template <class Parse>
+auto usage(Parse&& parse) {
+  try {
+    return parse();
+  } catch (const UsageError&) {
+    throw;
+  } catch (const Error& error) {
+    throw UsageError(error.what());
+  }
+}
+
+}  // namespace tilewright::cli

@@ -1,0 +1,51 @@
+#include "runtime/cli/registry.h"
+
+#include "examples/copy.h"
+#include "runtime/cli/cases.h"
+#include "runtime/ops/gdn_forward.h"
+#include "runtime/ops/gemm.h"
+
+namespace tilewright::cli {
+namespace {
+
+std::vector<ops::Source> gdn_forward_sources(const Options& o) {
+  const gdn::HeadCounts heads = heads_of(o);
+  const gdn::DType dtype = gdn::parse_dtype(o.dtype);
+  std::vector<ops::Source> sources{ops::gdn_prologue_source(heads, dtype)};
+  for (const gdn::Form form : {gdn::Form::full, gdn::Form::split})
+    if (form_of(o).value_or(form) == form) sources.push_back(ops::gdn_forward_source(heads, dtype, state_order_of(o), form));
+  return sources;
+}
+
+/// A kernel without configuration.
+auto only(const char* key, std::function<tilewright::Program()> make) {
+  return [source = ops::Source{key, std::move(make)}](const Options&) { return std::vector<ops::Source>{source}; };
+}
+
+auto rung(ops::GemmRung which) {
+  return [which](const Options&) { return std::vector<ops::Source>{ops::gemm_source(which)}; };
+}
+
+}  // namespace
+
+const std::vector<Entry>& registry() {
+  static const std::vector<Entry> entries{
+      {"gdn-forward", "Gated Delta Net, forward: prologue and chain kernel", gdn_forward_sources, nullptr},
+      {"gemm", "C = A B^T, bf16: the fast rung", rung(ops::GemmRung::fast), gemm_case},
+      {"gemm-two-roles", "C = A B^T, bf16: a producer and a consumer", rung(ops::GemmRung::two_roles), gemm_case},
+      {"gemm-one-role", "C = A B^T, bf16: one role", rung(ops::GemmRung::one_role), gemm_case},
+      {"copy", "y = x by TMA: the smallest kernel with two roles", only("copy", [] { return examples::copy({}); }), copy_case},
+  };
+  return entries;
+}
+
+const Entry& find(const std::string& name) {
+  std::string names;
+  for (const Entry& entry : registry()) {
+    if (entry.name == name) return entry;
+    names += (names.empty() ? "" : ", ") + entry.name;
+  }
+  throw UsageError("no kernel '" + name + "'; expected one of " + names);
+}
+
+}  // namespace tilewright::cli

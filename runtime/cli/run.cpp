@@ -1,0 +1,42 @@
+// tilewright run
+#include <fmt/format.h>
+
+#include <chrono>
+#include <nlohmann/json.hpp>
+#include <ostream>
+
+#include "runtime/cli/registry.h"
+
+namespace tilewright::cli {
+
+int run(const Options& o, std::ostream& out) {
+  const Entry& entry = find(o.kernel);
+  if (entry.name == "gdn-forward") return run_gdn_forward(o, out);
+  if (!o.lens.empty()) throw UsageError("run: " + o.kernel + " has no --lens, its size is --shape");
+  const HostCase host = entry.host_case(o);
+  const auto device = runtime::make_device(o.device);
+  const auto begin = std::chrono::steady_clock::now();
+  const auto results = run_case(*device, entry.sources(o)[0], build_options_of(o), host, o.twice);
+  const double seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count();
+
+  bool passed = true;
+  nlohmann::ordered_json outputs = nlohmann::ordered_json::array();
+  std::string text;
+  for (const OutputResult& r : results) {
+    passed = passed && r.passed;
+    outputs.push_back({{"name", r.name}, {"rms", r.rms}, {"unwritten", r.unwritten}, {"guards_intact", r.guards_intact}, {"pass", r.passed}});
+    text += fmt::format("  {}: rms {:.2e} (bar {:.2e}), {} elements unwritten, guards {}: {}\n", r.name, r.rms, host.bar, r.unwritten,
+                        r.guards_intact ? "intact" : "OVERWRITTEN", r.passed ? "pass" : "FAIL");
+  }
+  if (o.json) {
+    nlohmann::ordered_json json{{"kernel", entry.name}, {"size", host.size}, {"device", std::string(device->kind())},
+                                {"description", device->description()}, {"seconds", seconds}, {"bar", host.bar}, {"outputs", outputs},
+                                {"pass", passed}};
+    out << json.dump(2) << "\n";
+  } else {
+    out << fmt::format("{} {} on {} ({}), {:.2f} s with compilation\n{}", entry.name, host.size, device->kind(), device->description(), seconds, text);
+  }
+  return passed || !o.check ? 0 : 1;
+}
+
+}  // namespace tilewright::cli

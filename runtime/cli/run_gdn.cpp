@@ -1,0 +1,168 @@
+// tilewright run gdn-forward
+#include <fmt/format.h>
+
+#include <chrono>
+#include <cmath>
+#include <limits>
+#include <nlohmann/json.hpp>
+#include <ostream>
+
+#include "kernels/gdn/reference.h"
+#include "runtime/cli/command.h"
+#include "runtime/cli/guarded_buffer.h"
+#include "runtime/ops/gdn_forward.h"
+
+namespace tilewright::cli {
+namespace {
+
+/// Largest rms ratio against fp64 of o and of the final state.
+double bar_of(gdn::Kind kind) { return kind == gdn::Kind::few_keys || kind == gdn::Kind::same_keys ? 5.0e-3 : 4.0e-3; }
+
+/// `rows` of `row` values with `margin` rows of `filler` before and after.
+template <class Value>
+std::vector<Value> with_margin(const std::vector<Value>& values, std::size_t row, std::size_t margin, Value filler) {
+  std::vector<Value> result(values.size() + 2 * margin * row, filler);
+  std::copy(values.begin(), values.end(), result.begin() + std::ptrdiff_t(margin * row));
+  return result;
+}
+
+template <class Value>
+GuardedBuffer uploaded(runtime::Device& device, const std::vector<Value>& values) {
+  GuardedBuffer buffer(device, values.size() * sizeof(Value));
+  buffer.upload(values.data());
+  return buffer;
+}
+
+std::vector<std::uint8_t> offset_bytes(const std::vector<std::int64_t>& offsets, std::int64_t margin, bool wide) {
+  std::vector<std::uint8_t> bytes;
+  for (const std::int64_t offset : offsets)
+    for (int i = 0; i < (wide ? 8 : 4); ++i) bytes.push_back(static_cast<std::uint8_t>((offset + margin) >> (8 * i)));
+  return bytes;
+}
+
+struct Result {
+  double rms_o = 0, rms_state = 0, seconds = 0;
+  std::size_t unwritten_o = 0, unwritten_state = 0, written_outside = 0;
+  bool guards_intact = true, equal_bits = true;
+  std::string form, device, description;
+  bool passed(double bar) const {
+    return rms_o <= bar && rms_state <= bar && unwritten_o == 0 && unwritten_state == 0 && written_outside == 0 && guards_intact && equal_bits;
+  }
+};
+
+Result execute(const Options& o, const gdn::Inputs& in, bool batched) {
+  const auto device = runtime::make_device(o.device);
+  const auto margin = static_cast<std::size_t>(o.margin);
+  const auto hk = static_cast<std::size_t>(in.hk), hv = static_cast<std::size_t>(in.hv), d = static_cast<std::size_t>(in.d);
+  constexpr std::uint16_t half_nan = 0x7fff;
+  constexpr float nan = std::numeric_limits<float>::quiet_NaN();
+  GuardedBuffer q = uploaded(*device, with_margin(in.q, hk * d, margin, half_nan)), k = uploaded(*device, with_margin(in.k, hk * d, margin, half_nan));
+  GuardedBuffer v = uploaded(*device, with_margin(in.v, hv * d, margin, half_nan));
+  GuardedBuffer g = uploaded(*device, with_margin(in.g, hv, margin, nan)), beta = uploaded(*device, with_margin(in.beta, hv, margin, nan));
+  GuardedBuffer cu = uploaded(*device, offset_bytes(in.offsets(), o.margin, o.offsets == "int64"));
+  GuardedBuffer initial = uploaded(*device, in.initial_state);
+  const std::size_t states = in.lens.size() * hv * d * d;
+  GuardedBuffer out(*device, v.bytes()), final_state(*device, states * 4);
+
+  ops::GdnForwardArguments a;
+  a.q = q.address(), a.k = k.address(), a.v = v.address(), a.g = g.address(), a.beta = beta.address();
+  a.initial_state = in.initial_state.empty() ? 0 : initial.address();
+  a.o = out.address(), a.final_state = final_state.address();
+  a.hk = in.hk, a.hv = in.hv, a.dtype = in.dtype, a.scale = in.scale, a.state_order = in.state_order;
+  a.N = in.sequences();
+  if (batched) {
+    a.batch = o.batch;
+    a.T = in.lens.front();
+  } else {
+    a.T = in.tokens() + 2 * o.margin;
+    a.cu_seqlens = cu.address();
+    a.cu_seqlens_is_int64 = o.offsets == "int64";
+  }
+  a.workspace_bytes = ops::GdnForward::workspace_bytes(a);
+  GuardedBuffer workspace(*device, a.workspace_bytes);
+  workspace.poison();
+  a.workspace = workspace.address();
+
+  ops::GdnForward op(*device, {form_of(o), build_options_of(o)});
+  Result r;
+  r.form = gdn::name_of(op.form_of(a));
+  r.device = device->kind();
+  r.description = device->description();
+  op.prepare(a);  // compiles
+  std::vector<std::uint16_t> o_bits;
+  std::vector<float> state;
+  for (int pass = 0; pass < (o.twice ? 2 : 1); ++pass) {
+    out.poison();
+    final_state.poison();
+    const auto begin = std::chrono::steady_clock::now();
+    op.run(a);
+    device->synchronize();
+    r.seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count();
+    auto new_bits = out.download<std::uint16_t>();
+    auto new_state = final_state.download<float>();
+    if (pass == 1) r.equal_bits = new_bits == o_bits && std::equal(new_state.begin(), new_state.end(), state.begin());
+    o_bits = std::move(new_bits);
+    state = std::move(new_state);
+  }
+  r.guards_intact = out.intact() && final_state.intact() && workspace.intact();
+  const std::size_t edge = margin * hv * d;
+  const std::span<const std::uint16_t> inside(o_bits.data() + edge, o_bits.size() - 2 * edge);
+  r.unwritten_o = static_cast<std::size_t>(std::count(inside.begin(), inside.end(), std::uint16_t{0xffff}));
+  r.written_outside = o_bits.size() - inside.size() -
+                      static_cast<std::size_t>(std::count(o_bits.begin(), o_bits.begin() + std::ptrdiff_t(edge), 0xffff) +
+                                               std::count(o_bits.end() - std::ptrdiff_t(edge), o_bits.end(), 0xffff));
+  r.unwritten_state = static_cast<std::size_t>(
+      std::count_if(state.begin(), state.end(), [](float x) { return std::bit_cast<std::uint32_t>(x) == 0xffffffffu; }));
+  if (o.check) {
+    const gdn::Outputs expected = gdn::chunked(in);
+    r.rms_o = gdn::rms_ratio(inside, in.dtype, expected.o);
+    r.rms_state = gdn::rms_ratio(state, expected.final_state);
+  }
+  return r;
+}
+
+}  // namespace
+
+int run_gdn_forward(const Options& o, std::ostream& out) {
+  if (!o.shapes.empty()) throw UsageError("run: gdn-forward has no --shape, its sizes are --heads and --lens");
+  const gdn::HeadCounts heads = heads_of(o);
+  const std::string lens = o.lens.empty() ? "130+64" : o.lens.front();
+  gdn::InputShape shape;
+  shape.lens = usage([&] { return gdn::parse_lens(lens); });
+  const bool batched = o.batch > 1;
+  if (batched && (shape.lens.size() != 1 || o.margin != 0))
+    throw UsageError("run: --batch takes one length in --lens and no --margin; given '" + lens + "'");
+  if (batched) shape.lens.assign(static_cast<std::size_t>(o.batch), shape.lens.front());
+  shape.hk = heads.hk, shape.hv = heads.hv;
+  shape.dtype = gdn::parse_dtype(o.dtype);
+  shape.state_order = state_order_of(o);
+  shape.initial_state = !o.no_initial_state;
+  const gdn::Kind kind = gdn::parse_kind(o.kind);
+  const Result r = execute(o, gdn::generate(shape, kind, o.seed), batched);
+  const double bar = bar_of(kind);
+  const bool passed = r.passed(bar);
+
+  // JSON has no NaN; null says that a result holds one.
+  const auto number = [](double x) { return std::isfinite(x) ? nlohmann::ordered_json(x) : nlohmann::ordered_json(); };
+  if (o.json) {
+    nlohmann::ordered_json json{{"kernel", "gdn-forward"}, {"heads", o.heads}, {"lens", lens}, {"batch", o.batch}, {"kind", o.kind},
+                                {"dtype", o.dtype}, {"state_order", std::string(gdn::name_of(shape.state_order))}, {"form", r.form},
+                                {"device", r.device}, {"description", r.description}, {"seconds", r.seconds}};
+    if (o.check) json.update({{"rms_o", number(r.rms_o)}, {"rms_state", number(r.rms_state)}, {"bar", bar}});
+    json.update({{"unwritten_o", r.unwritten_o}, {"unwritten_state", r.unwritten_state}, {"written_outside", r.written_outside},
+                 {"guards_intact", r.guards_intact}, {"equal_bits", r.equal_bits}, {"pass", passed}});
+    out << json.dump(2) << "\n";
+  } else {
+    out << fmt::format("gdn-forward --heads {} --lens {}{} --kind {} --dtype {}, {} form, on {} ({}): {:.3f} s\n", o.heads, lens,
+                       batched ? fmt::format(" --batch {}", o.batch) : "", o.kind, o.dtype, r.form, r.device, r.description, r.seconds);
+    if (o.check)
+      out << fmt::format("  o      rms {:.2e} against fp64 (bar {:.1e})\n  state  rms {:.2e} against fp64 (bar {:.1e})\n", r.rms_o, bar, r.rms_state, bar);
+    out << fmt::format("  unwritten: {} elements of o, {} of the state; written outside: {}; guards {}{}\n", r.unwritten_o, r.unwritten_state,
+                       r.written_outside, r.guards_intact ? "intact" : "OVERWRITTEN",
+                       o.twice ? (r.equal_bits ? "; two runs bit-equal" : "; two runs DIFFER") : "");
+    if (o.check) out << (passed ? "  pass\n" : "  FAIL\n");
+  }
+  return passed || !o.check ? 0 : 1;
+}
+
+}  // namespace tilewright::cli

@@ -1,0 +1,74 @@
+#include "runtime/cli/stages.h"
+
+#include <fmt/format.h>
+
+#include <fstream>
+
+namespace tilewright::cli {
+namespace {
+
+void write(const std::filesystem::path& path, const void* bytes, std::size_t count) {
+  std::ofstream file(path, std::ios::binary);
+  file.write(static_cast<const char*>(bytes), static_cast<std::streamsize>(count));
+  file.close();
+  if (!file) throw Error("cannot write " + path.string());
+}
+
+void write(const std::filesystem::path& path, const std::string& text) { write(path, text.data(), text.size()); }
+
+/// Dynamic shared memory is known to the launch only; ptxas reports the static part.
+unsigned shared_bytes(const ops::Built& built, const assemble::ResourceReport& report) {
+  return report.shared_bytes + built.program.sidecar().dynamic_shared_bytes;
+}
+
+}  // namespace
+
+nlohmann::ordered_json resources_json(const std::vector<ops::BuiltPointer>& kernels) {
+  nlohmann::ordered_json list = nlohmann::ordered_json::array();
+  for (const auto& built : kernels)
+    for (const assemble::ResourceReport& r : built->assembled.kernels)
+      list.push_back({{"name", r.name},
+                      {"registers", r.registers},
+                      {"spill_bytes", r.spill_store_bytes + r.spill_load_bytes},
+                      {"stack_bytes", r.stack_bytes},
+                      {"shared_bytes", shared_bytes(*built, r)},
+                      {"barriers", r.barriers},
+                      {"performance_loss", r.performance_loss},
+                      {"ptxas", r.assembler}});
+  return {{"kernels", list}};
+}
+
+std::string resources_table(const std::vector<ops::BuiltPointer>& kernels) {
+  std::string text = fmt::format("{:<22} {:>9} {:>6} {:>6} {:>8} {:>8}  {}\n", "kernel", "registers", "spill", "stack", "shared", "barriers", "ptxas");
+  for (const auto& built : kernels)
+    for (const assemble::ResourceReport& r : built->assembled.kernels) {
+      text += fmt::format("{:<22} {:>9} {:>6} {:>6} {:>8} {:>8}  {}\n", r.name, r.registers, r.spill_store_bytes + r.spill_load_bytes,
+                          r.stack_bytes, shared_bytes(*built, r), r.barriers, r.assembler);
+      for (const std::string& line : r.performance_loss) text += "    " + line + "\n";
+    }
+  return text;
+}
+
+std::vector<std::filesystem::path> write_stages(const std::vector<ops::BuiltPointer>& kernels, const std::filesystem::path& folder) {
+  std::error_code error;
+  std::filesystem::create_directories(folder, error);
+  if (error) throw Error("cannot make the folder " + folder.string() + ": " + error.message());
+  std::vector<std::filesystem::path> paths;
+  const auto put = [&](const std::string& name, const auto& text) {
+    paths.push_back(folder / name);
+    write(paths.back(), text);
+  };
+  for (const auto& built : kernels) {
+    const CompiledKernel& s = built->stages;
+    put(s.name + ".tile.mlir", s.tile_ir);
+    put(s.name + ".hopper.mlir", s.hopper_ir);
+    put(s.name + ".ll", s.llvm_ir);
+    put(s.name + ".ptx", s.ptx);
+    put(s.name + ".json", s.sidecar);
+    if (!built->assembled.cubin.empty()) put(s.name + ".cubin", std::string(built->assembled.cubin.begin(), built->assembled.cubin.end()));
+  }
+  put("resources.json", resources_json(kernels).dump(2) + "\n");
+  return paths;
+}
+
+}  // namespace tilewright::cli

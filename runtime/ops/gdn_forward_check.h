@@ -1,0 +1,14 @@
+// What is checked of a forward call before anything is enqueued.
+#pragma once
+#include "runtime/ops/gdn_forward.h"
+
+namespace tilewright::ops {
+
+/// Sizes, dtype, heads and widths.
+void check_gdn_forward_sizes(const GdnForwardArguments&);
+/// All of a call: sizes, pointers, alignment, workspace, overlaps of outputs.
+void check_gdn_forward(const GdnForwardArguments&, std::uint64_t workspace_bytes);
+/// Offsets that the host can read: the simulated device's memory. They must not decrease and stay in 0..T.
+void check_host_offsets(const GdnForwardArguments&);
+
+}  // namespace tilewright::ops
