@@ -103,32 +103,56 @@ void Lowering::emit_vector_store(const Fragment& from, const SharedPlace& to, bo
   }
 }
 
+/// Vectors of 16-bit elements, one element at a time; their registers hold pairs.
+void Lowering::emit_half_vector(const SharedPlace& p, const Fragment& f, bool transposed, bool store) {
+  Type i16 = b_.getI16Type(), i32_type = b_.getI32Type();
+  Value lane_address;
+  for (int i = 0; i < f.elements(); i += 2) {
+    Value pair = store ? read_slot(f.slots[i / 2], i32_type) : Value();
+    for (int e = 0; e < 2 && i + e < f.elements(); ++e) {
+      Value pointer = element_pointer(p, f, i + e, transposed, lane_address);
+      if (store) {
+        LLVM::StoreOp::create(b_, loc_, arith::TruncIOp::create(b_, loc_, i16, e ? shr(pair, 16) : pair), pointer);
+        continue;
+      }
+      Value v = arith::ExtUIOp::create(b_, loc_, i32_type, LLVM::LoadOp::create(b_, loc_, i16, pointer));
+      pair = e ? Value(arith::OrIOp::create(b_, loc_, pair, shl(v, 16))) : v;
+    }
+    if (!store) write_slot(f.slots[i / 2], pair);
+  }
+}
+
+/// 16 columns, four 8x8 matrices, at a time; two matrices for a last block of 8 columns.
 void Lowering::emit_load(tile::LoadOp op) {
   SharedPlace p = place_of(op.getTile());
   const Fragment& f = fragments_[op.getFrag().getAsOpaquePointer()];
+  bool transposed = op.getTransposed();
   touch(op.getFrag());
-  if (!f.half()) return emit_vector_load(p, f, op.getTransposed());
-  Value lane_address = matrix_address(p, op.getTransposed(), f.warp_scope);
+  if (!f.half()) return emit_vector_load(p, f, transposed);
+  if (f.kind != Fragment::matrix) return emit_half_vector(p, f, transposed, false);
+  Value lane_address = matrix_address(p, 0, transposed, f.warp_scope);
   for (int c0 = 0; c0 < f.cols; c0 += 16) {
-    auto regs = hopper::LdMatrixOp::create(b_, loc_, matrix_block(p, lane_address, c0, op.getTransposed()), 4, op.getTransposed(),
-                                            matrix_offset(p, c0, op.getTransposed()));
-    for (int r = 0; r < 4; ++r) write_slot(f.slots[c0 / 4 + r], regs.getResult()[r]);
+    int count = std::min(4, (f.cols - c0) / 4);
+    auto regs = hopper::LdMatrixOp::create(b_, loc_, matrix_block(p, lane_address, c0, transposed, f.warp_scope), count, transposed,
+                                            matrix_offset(p, c0, transposed));
+    for (int r = 0; r < count; ++r) write_slot(f.slots[c0 / 4 + r], regs.getResult()[r]);
   }
 }
 
 void Lowering::emit_store(tile::StoreOp op) {
   SharedPlace p = place_of(op.getTile());
   const Fragment& f = fragments_[op.getFrag().getAsOpaquePointer()];
+  bool transposed = op.getTransposed();
   touch(op.getFrag());
-  if (!f.half()) {
-    return emit_vector_store(f, p, op.getTransposed());
-  }
-  Value lane_address = matrix_address(p, op.getTransposed(), f.warp_scope);
+  if (!f.half()) return emit_vector_store(f, p, transposed);
+  if (f.kind != Fragment::matrix) return emit_half_vector(p, f, transposed, true);
+  Value lane_address = matrix_address(p, 0, transposed, f.warp_scope);
   for (int c0 = 0; c0 < f.cols; c0 += 16) {
+    int count = std::min(4, (f.cols - c0) / 4);
     SmallVector<Value> regs;
-    for (int r = 0; r < 4; ++r) regs.push_back(read_slot(f.slots[c0 / 4 + r], b_.getI32Type()));
-    hopper::StMatrixOp::create(b_, loc_, matrix_block(p, lane_address, c0, op.getTransposed()), regs, op.getTransposed(),
-                               matrix_offset(p, c0, op.getTransposed()));
+    for (int r = 0; r < count; ++r) regs.push_back(read_slot(f.slots[c0 / 4 + r], b_.getI32Type()));
+    hopper::StMatrixOp::create(b_, loc_, matrix_block(p, lane_address, c0, transposed, f.warp_scope), regs, transposed,
+                               matrix_offset(p, c0, transposed));
   }
 }
 

@@ -120,6 +120,7 @@ class Lowering {
   void emit_tma_store(tile::TmaStoreOp op);
   void emit_load(tile::LoadOp op);
   void emit_store(tile::StoreOp op);
+  void emit_half_vector(const SharedPlace& place, const Fragment& f, bool transposed, bool store);
   void emit_vector_store(const Fragment& from, const SharedPlace& to, bool transposed);
   Value tile_start(const SharedPlace& place);
   void emit_vector_load(const SharedPlace& from, const Fragment& to, bool transposed);
@@ -128,8 +129,8 @@ class Lowering {
   // Memory.cpp
   SharedPlace place_of(Value tile);
   Value shared_address(const SharedPlace& place, Value row, Value col);
-  Value matrix_address(const SharedPlace& place, bool transposed, bool warp_scope);
-  Value matrix_block(const SharedPlace& place, Value lane_address, int c0, bool transposed);
+  Value matrix_address(const SharedPlace& place, int c0, bool transposed, bool warp_scope);
+  Value matrix_block(const SharedPlace& place, Value lane_address, int c0, bool transposed, bool warp_scope);
   int matrix_offset(const SharedPlace& place, int c0, bool transposed);
   Value shared_pointer(Value address, int offset = 0);
   Value element_pointer(const SharedPlace& place, const Fragment& f, int index, bool transposed, Value& lane_address);

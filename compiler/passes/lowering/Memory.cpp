@@ -69,23 +69,26 @@ Value Lowering::shared_address(const SharedPlace& p, Value row, Value col) {
 
 /// Lane part of an ldmatrix/stmatrix address: layout::matrix_lane_address of the fragment's first 16 columns. The blocks that
 /// follow differ by a constant (matrix_offset) and, inside a swizzled row, by a constant exclusive-or (matrix_block).
-Value Lowering::matrix_address(const SharedPlace& p, bool transposed, bool warp_scope) {
+Value Lowering::matrix_address(const SharedPlace& p, int c0, bool transposed, bool warp_scope) {
   Value low = band(lane_, 7), bit3 = band(shr(lane_, 3), 1), bit4 = shr(lane_, 4);
   Value warp_row = warp_scope ? i32(0) : shl(role_warp_, 4);
   Value row = transposed ? add(low, shl(bit4, 3)) : add(warp_row, add(low, shl(bit3, 3)));
-  Value col = transposed ? add(warp_row, shl(bit3, 3)) : shl(bit4, 3);
+  Value col = transposed ? add(warp_row, shl(bit3, 3)) : add(shl(bit4, 3), c0);
   return shared_address(p, row, col);
 }
-/// The chunk of columns c0.. within its panel is an even number c; (c | bit4) ^ row = c ^ (bit4 ^ row), so one xor moves there.
-Value Lowering::matrix_block(const SharedPlace& p, Value lane_address, int c0, bool transposed) {
+/// In a view that begins with a panel the chunk of columns c0.. is an even number c of it; (c | bit4) ^ row = c ^ (bit4 ^ row), so
+/// one xor moves there. Elsewhere the address is computed anew.
+static bool begins_with_panel(const SharedPlace& p) { return !p.col && 2 * p.const_col % layout::kPanelBytes == 0; }
+Value Lowering::matrix_block(const SharedPlace& p, Value lane_address, int c0, bool transposed, bool warp_scope) {
+  if (transposed || c0 == 0 || p.layout.kind != layout::SharedLayout::swizzle128) return lane_address;
+  if (!begins_with_panel(p)) return matrix_address(p, c0, transposed, warp_scope);
   int within = 2 * c0 % layout::kPanelBytes;
-  bool moves = !transposed && p.layout.kind == layout::SharedLayout::swizzle128 && within != 0;
-  return moves ? bxor(lane_address, i32(within)) : lane_address;
+  return within ? bxor(lane_address, i32(within)) : lane_address;
 }
 int Lowering::matrix_offset(const SharedPlace& p, int c0, bool transposed) {
   if (transposed) return c0 * p.layout.row_bytes();
   if (p.layout.kind == layout::SharedLayout::row_major) return 2 * c0;
-  return static_cast<int>(2 * c0 / layout::kPanelBytes * p.layout.panel_bytes());
+  return begins_with_panel(p) ? static_cast<int>(2 * c0 / layout::kPanelBytes * p.layout.panel_bytes()) : 0;
 }
 
 /// Pointer to the tile's element that matches element `index` of a fragment. In a row-major tile the elements of a lane differ by
@@ -206,14 +209,29 @@ void Lowering::emit_global(Value tensor, ValueRange coords, Value frag, int row_
     std::int64_t constant = layout::row_of_index(index) * row_stride + layout::col_of_index(index) * col_stride;
     return LLVM::GEPOp::create(b_, loc_, pointer_type, element, base, ArrayRef<LLVM::GEPArg>{static_cast<std::int32_t>(constant)});
   };
+  // Pairs of columns are aligned where every other axis has an even stride (and the author's column is even).
+  bool pairs = col_stride == 1;
+  for (int axis = 0; axis < static_cast<int>(coords.size()); ++axis)
+    if (axis != col_axis) pairs &= static_stride(tensor, axis) >= 0 && static_stride(tensor, axis) % 2 == 0;
+  Type i16 = b_.getI16Type(), word = b_.getI32Type();
   for (int i = 0; i < f.elements(); i += 2) {
-    if (f.half()) {
-      Type word = b_.getI32Type();
+    if (f.half() && pairs) {
       if (store) LLVM::StoreOp::create(b_, loc_, read_slot(f.slots[i / 2], word), at(i), 4);
       else write_slot(f.slots[i / 2], LLVM::LoadOp::create(b_, loc_, word, at(i), 4));
       continue;
     }
-    if (col_stride != 1) {
+    if (f.half()) {
+      if (store) {
+        Value both = read_slot(f.slots[i / 2], word);
+        for (int e = 0; e < 2; ++e) LLVM::StoreOp::create(b_, loc_, arith::TruncIOp::create(b_, loc_, i16, e ? shr(both, 16) : both), at(i + e));
+      } else {
+        Value halves[2];
+        for (int e = 0; e < 2; ++e) halves[e] = arith::ExtUIOp::create(b_, loc_, word, LLVM::LoadOp::create(b_, loc_, i16, at(i + e)));
+        write_slot(f.slots[i / 2], arith::OrIOp::create(b_, loc_, halves[0], shl(halves[1], 16)));
+      }
+      continue;
+    }
+    if (!pairs) {
       for (int e = 0; e < 2; ++e) {
         if (store) LLVM::StoreOp::create(b_, loc_, read_slot(f.slots[i + e], element), at(i + e));
         else write_slot(f.slots[i + e], LLVM::LoadOp::create(b_, loc_, element, at(i + e)));

@@ -1,6 +1,8 @@
 // Run-time scalars: Index (i32), Real (f32), Pred (i1) and Long (i64). They have no conversion to C++ bool or numbers: a
 // run-time value in a C++ `if` does not compile; use if_, select and for_.
 #pragma once
+#include <type_traits>
+
 #include "tilewright/dsl/builder.h"
 
 namespace tilewright {
@@ -41,6 +43,10 @@ struct Operand {
   Where where;
   Operand(T v, Where w = Where::current()) : builder(v.builder), id(v.id), where(w) {}
   Operand(Constant c, Where w = Where::current()) : builder(nullptr), id(-1), constant(c), where(w) {}
+  /// What converts to a run-time value (a Dim is an Index).
+  template <class U>
+    requires(!std::is_same_v<U, T> && !std::is_arithmetic_v<U> && std::is_convertible_v<const U&, T>)
+  Operand(const U& u, Where w = Where::current()) : Operand(static_cast<T>(u), w) {}
   Id in(Builder& b) const {
     b.at(where);
     if (id >= 0) return id;
@@ -75,6 +81,9 @@ inline Index operator>>(Index a, IndexOperand b) { return dsl::binary<Index>(dsl
 inline Index min(Index a, IndexOperand b) { return dsl::binary<Index>(dsl::Arith::min, a, b); }
 inline Index max(Index a, IndexOperand b) { return dsl::binary<Index>(dsl::Arith::max, a, b); }
 inline Pred operator==(Index a, IndexOperand b) { return dsl::comparison(dsl::Compare::eq, a, b); }
+// Two run-time values: exact, so that the reversed forms of the operators above are no rivals.
+inline Pred operator==(Index a, Index b) { return {{a.builder, a.builder->compare(dsl::Compare::eq, a.id, b.id)}}; }
+inline Pred operator!=(Index a, Index b) { return {{a.builder, a.builder->compare(dsl::Compare::ne, a.id, b.id)}}; }
 inline Pred operator!=(Index a, IndexOperand b) { return dsl::comparison(dsl::Compare::ne, a, b); }
 inline Pred operator<(Index a, IndexOperand b) { return dsl::comparison(dsl::Compare::lt, a, b); }
 inline Pred operator<=(Index a, IndexOperand b) { return dsl::comparison(dsl::Compare::le, a, b); }
