@@ -32,6 +32,19 @@ struct PlanShared : PassWrapper<PlanShared, OperationPass<ModuleOp>> {
     });
   }
 
+  /// Tiles that take over the memory of `under` start where it does; what follows them in the arena starts after the largest.
+  LogicalResult place_overlays(tile::KernelOp kernel, tile::SharedOp under, int64_t& end) {
+    for (auto tile : kernel.getBody().getOps<tile::SharedOp>()) {
+      if (!tile.getOverlay() || *tile.getOverlay() != under.getSymName()) continue;
+      int64_t offset = *under.getOffset();
+      if (offset % alignment_of(tile) != 0)
+        return tile.emitOpError() << "\"" << tile.getSymName() << "\" overlays a tile that is not aligned to " << alignment_of(tile) << " bytes";
+      tile.setOffset(offset);
+      end = std::max<int64_t>(end, offset + layout_of(tile).size_bytes());
+    }
+    return success();
+  }
+
   LogicalResult plan(tile::KernelOp kernel) {
     Builder b(&getContext());
     int64_t end = 0;
@@ -39,6 +52,13 @@ struct PlanShared : PassWrapper<PlanShared, OperationPass<ModuleOp>> {
       cursor = align(cursor, alignment_of(tile));
       tile.setOffset(cursor);
       cursor += layout_of(tile).size_bytes();
+    };
+    // The end of a placed tile and of whatever overlays it, which may be larger.
+    auto covered = [&](tile::SharedOp tile) {
+      int64_t bytes = 0;
+      for (auto over : kernel.getBody().getOps<tile::SharedOp>())
+        if (over.getOverlay() == tile.getSymName()) bytes = std::max<int64_t>(bytes, layout_of(over).size_bytes());
+      return static_cast<int64_t>(*tile.getOffset()) + bytes;
     };
     for (auto ring : kernel.getBody().getOps<tile::RingOp>()) {
       SmallVector<tile::SharedOp> tiles;
@@ -58,23 +78,18 @@ struct PlanShared : PassWrapper<PlanShared, OperationPass<ModuleOp>> {
       int64_t stride = align(cursor, strictest) - start;
       for (auto tile : tiles) tile->setAttr("stage_stride", b.getI32IntegerAttr(stride));
       end = start + stride * ring.getStages();
+      for (auto tile : tiles) end = std::max(end, covered(tile));
     }
     for (auto tile : kernel.getBody().getOps<tile::SharedOp>()) {
       if (tile.getOffset() || tile.getOverlay()) continue;
       if (tile.getStages() > 1)
         return tile.emitOpError() << "\"" << tile.getSymName() << "\" has " << tile.getStages() << " stages but no ring guards it; pass it to k.ring(...)";
       place(tile, end);
+      end = std::max(end, covered(tile));
     }
-    for (auto tile : kernel.getBody().getOps<tile::SharedOp>()) {
-      if (!tile.getOverlay()) continue;
-      for (auto under : kernel.getBody().getOps<tile::SharedOp>())
-        if (under.getSymName() == *tile.getOverlay() && under.getOffset()) tile.setOffset(*under.getOffset());
+    for (auto tile : kernel.getBody().getOps<tile::SharedOp>())
       if (!tile.getOffset())
-        return tile.emitOpError() << "\"" << tile.getSymName() << "\" overlays \"" << *tile.getOverlay() << "\", which has no place of its own";
-      if (static_cast<int64_t>(*tile.getOffset()) % alignment_of(tile) != 0)
-        return tile.emitOpError() << "\"" << tile.getSymName() << "\" overlays a tile that is not aligned to " << alignment_of(tile) << " bytes";
-      end = std::max<int64_t>(end, *tile.getOffset() + layout_of(tile).size_bytes());
-    }
+        return tile.emitOpError() << "\"" << tile.getSymName() << "\" overlays \"" << *tile.getOverlay() << "\", which is not a tile with a place of its own";
     end = align(end, 8);
     for (auto ring : kernel.getBody().getOps<tile::RingOp>()) {
       ring.setOffset(end);
