@@ -28,8 +28,8 @@ Program forward(ForwardConfig c) {
     Offsets offsets(k);
     Real scale = k.scalar_f32("scale");
 
-    auto [x, n, unused] = k.grid(Extent(hv * splits), N);
-    Index head = x / splits, key_head = head / c.heads.group(), column = (x % splits) * columns;
+    auto [x, unused1, unused2] = k.grid(N * Extent(hv * splits));
+    Index n = x / (hv * splits), head = x / splits % hv, key_head = head / c.heads.group(), column = (x % splits) * columns;
 
     auto q = k.staged<T>("q_tile", c.stages, {kChunk, dk}), key = k.staged<T>("k_tile", c.stages, {kChunk, dk});
     auto v = k.staged<T>("v_tile", c.stages, {kChunk, columns}), tm = k.staged<T>("tm_tile", c.stages, {kChunk, kChunk});

@@ -70,7 +70,8 @@ Program prologue(Heads h) {
     auto B = k.out<f32>("b", {slots, h.value_heads, kChunk});
     Offsets offsets(k);
     Index levels = k.scalar_i32("levels"), top = k.scalar_i32("top");
-    auto [key_head, slot, unused] = k.grid(h.key_heads, slots);
+    auto [x, unused1, unused2] = k.grid(slots * h.key_heads);
+    Index key_head = x % h.key_heads, slot = x / h.key_heads;
 
     auto key = k.staged<T>("k_tile", 1, {kChunk, h.dk});
     // L of the heads in work, one for each warp; it takes over K's place, and T takes over L's.

@@ -53,13 +53,6 @@ struct PlanShared : PassWrapper<PlanShared, OperationPass<ModuleOp>> {
       tile.setOffset(cursor);
       cursor += layout_of(tile).size_bytes();
     };
-    // The end of a placed tile and of whatever overlays it, which may be larger.
-    auto covered = [&](tile::SharedOp tile) {
-      int64_t bytes = 0;
-      for (auto over : kernel.getBody().getOps<tile::SharedOp>())
-        if (over.getOverlay() == tile.getSymName()) bytes = std::max<int64_t>(bytes, layout_of(over).size_bytes());
-      return static_cast<int64_t>(*tile.getOffset()) + bytes;
-    };
     for (auto ring : kernel.getBody().getOps<tile::RingOp>()) {
       SmallVector<tile::SharedOp> tiles;
       int64_t strictest = 128;
@@ -78,14 +71,15 @@ struct PlanShared : PassWrapper<PlanShared, OperationPass<ModuleOp>> {
       int64_t stride = align(cursor, strictest) - start;
       for (auto tile : tiles) tile->setAttr("stage_stride", b.getI32IntegerAttr(stride));
       end = start + stride * ring.getStages();
-      for (auto tile : tiles) end = std::max(end, covered(tile));
+      for (auto tile : tiles)
+        if (failed(place_overlays(kernel, tile, end))) return failure();
     }
     for (auto tile : kernel.getBody().getOps<tile::SharedOp>()) {
       if (tile.getOffset() || tile.getOverlay()) continue;
       if (tile.getStages() > 1)
         return tile.emitOpError() << "\"" << tile.getSymName() << "\" has " << tile.getStages() << " stages but no ring guards it; pass it to k.ring(...)";
       place(tile, end);
-      end = std::max(end, covered(tile));
+      if (failed(place_overlays(kernel, tile, end))) return failure();
     }
     for (auto tile : kernel.getBody().getOps<tile::SharedOp>())
       if (!tile.getOffset())
