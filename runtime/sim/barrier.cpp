@@ -10,7 +10,8 @@ namespace {
 
 constexpr unsigned cluster_barrier = 16;
 
-// in[0] id, in[1] thread count; extra: 0 has count, 1 arrive only, 2 aligned
+// in[0] id, in[1] thread count, in[2] predicate of a reduction; extra: 0 has count, 1 arrive only, 2 aligned, 3 reduction, 4 negated
+enum Reduction : int { none, popc, all, any };
 void arrive_at(Cta& cta, NamedBarrier& b, unsigned id, unsigned count, unsigned threads) {
   if (count != 0 && count % warp_lanes) throw Fault{"barrier " + std::to_string(id) + " for " + std::to_string(count) + " threads; expected a multiple of 32"};
   if (b.arrived == 0) b.expected = count;
@@ -26,9 +27,21 @@ bool complete(Cta& cta, NamedBarrier& b, unsigned id) {
   if (b.arrived > expected && b.expected)
     throw Fault{std::to_string(b.arrived) + " threads arrived at barrier " + std::to_string(id) + ", which waits for " + std::to_string(expected)};
   if (b.arrived < expected) return false;
-  b.arrived = 0;
+  b.last_true = b.true_count;
+  b.last_all = b.true_count == b.arrived;
+  b.arrived = b.true_count = 0;
   ++b.generation;
   return true;
+}
+
+Step reduced(Warp& w, const Instruction& i, LaneMask m, const NamedBarrier& b) {
+  if (i.extra[3] == popc) {
+    auto* d = w.out<std::uint32_t>(i.out[0]);
+    each_lane(m, [&](unsigned l) { d[l] = b.last_true; });
+  } else if (i.extra[3] != none) {
+    w.set_predicate(i.out[0], m, (i.extra[3] == all ? b.last_all : b.last_true != 0) ? all_lanes : 0);
+  }
+  return Step::next;
 }
 
 Step barrier(Warp& w, const Instruction& i, LaneMask m) {
@@ -38,15 +51,19 @@ Step barrier(Warp& w, const Instruction& i, LaneMask m) {
   if (id >= cluster_barrier) throw Fault{"barrier " + std::to_string(id) + "; expected 0 to 15"};
   NamedBarrier& b = cta.barriers[id];
   if (w.group().block.kind == Block::Kind::named_barrier) {
-    if (b.generation != w.group().block.parity) return Step::next;
-    if (!complete(cta, b, id)) return Step::blocked;   // lanes may have ended since
-    return Step::next;
+    if (b.generation == w.group().block.parity && !complete(cta, b, id)) return Step::blocked;   // lanes may have ended since
+    return reduced(w, i, m, b);
   }
   if (i.extra[2] && !w.converged(w.live, m)) return Step::blocked;
   const unsigned count = i.extra[0] ? w.in<std::uint32_t>(i.in[1])[lane] : 0;
   const std::uint32_t generation = b.generation;
   arrive_at(cta, b, id, count, count && i.extra[2] ? warp_lanes : static_cast<unsigned>(std::popcount(m)));
-  if (complete(cta, b, id) || i.extra[1]) return Step::next;
+  if (i.extra[3]) {
+    const LaneMask p = w.predicates[static_cast<std::size_t>(i.in[2])];
+    b.true_count += static_cast<unsigned>(std::popcount((i.extra[4] ? ~p : p) & m));
+  }
+  if (complete(cta, b, id)) return reduced(w, i, m, b);
+  if (i.extra[1]) return Step::next;
   return w.block(Block::Kind::named_barrier, id, generation);
 }
 
@@ -92,13 +109,26 @@ void decode_barrier(Decode& d) {
     return;
   }
   d.take("cta");
-  const bool arrive = d.take("arrive");
-  if (!arrive && !d.take("sync")) d.unsupported();
+  const bool arrive = d.take("arrive"), reduce = d.take("red");
+  if (!arrive && !reduce && !d.take("sync")) d.unsupported();
   i.extra[2] = d.take("aligned") || old_name;
-  d.expect_operands(arrive ? 2 : 1, 2);
-  i.in[0] = d.in(0, ScalarType::u32);
-  if (d.operands() == 2) {
-    i.in[1] = d.in(1, ScalarType::u32);
+  const std::size_t first = reduce ? 1 : 0, last = d.operands() - first;
+  if (reduce) {   // destination, barrier, (threads,) predicate
+    const std::string_view what = d.take_any({"popc", "and", "or"});
+    if (what.empty()) d.unsupported();
+    d.take_any({"u32", "pred"});
+    i.extra[3] = what == "popc" ? popc : what == "and" ? all : any;
+    d.expect_operands(3, 4);
+    i.out[0] = what == "popc" ? d.out(0, ScalarType::u32) : d.predicate_out(d.operand(0));
+    const ptx::Operand& p = d.operand(d.operands() - 1);
+    i.in[2] = d.predicate(p);
+    i.extra[4] = p.negated;
+  } else {
+    d.expect_operands(arrive ? 2 : 1, 2);
+  }
+  i.in[0] = d.in(first, ScalarType::u32);
+  if (last - first == 2) {
+    i.in[1] = d.in(first + 1, ScalarType::u32);
     i.extra[0] = 1;
   }
   i.extra[1] = arrive;

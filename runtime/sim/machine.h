@@ -1,6 +1,7 @@
 // The state of the running machine: warps, a CTA with its shared memory, barriers and pending asynchronous operations.
 #pragma once
 #include <array>
+#include <atomic>
 #include <bit>
 #include <cstddef>
 #include <cstdint>
@@ -106,6 +107,9 @@ struct NamedBarrier {
   unsigned arrived = 0;
   unsigned expected = 0;         // 0: all living threads
   std::uint32_t generation = 0;
+  unsigned true_count = 0;       // of a reduction, this phase
+  unsigned last_true = 0;        // and the one that completed last
+  bool last_all = false;
 };
 
 struct Warpgroup {
@@ -125,7 +129,9 @@ struct Launch {
   const GlobalMemory* memory = nullptr;
   const SimulatorOptions* options = nullptr;
   std::uint64_t grid_id = 0;
+  mutable std::atomic<std::uint64_t> effects{0};   // of all CTAs: one that polls is stuck only when none of them moves
   std::string role_of(unsigned warp) const;
+  std::string barrier_name(std::uint32_t shared_address) const;   // empty when nobody named it
 };
 
 struct Cta {

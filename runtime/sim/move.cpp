@@ -218,6 +218,16 @@ void decode_getctarank(Decode& d) {
   set_exec(d, copy_of(4));
 }
 
+void decode_createpolicy(Decode& d) {   // a cache policy: a value that nothing reads here
+  Instruction& i = d.instruction();
+  i.group = InstructionClass::move;
+  if (d.take_any({"fractional", "range"}).empty()) d.unsupported();
+  while (d.statement().parts.back() == "b64" && !d.next_modifier().empty()) {}
+  i.out[0] = d.out(0, ScalarType::b64);
+  i.in[0] = d.builder().constant(0, 8);
+  set_exec(d, copy_of(8));
+}
+
 }  // namespace
 
 void add_move_family(DecoderTable& t) {
@@ -225,6 +235,7 @@ void add_move_family(DecoderTable& t) {
   t["cvta"] = decode_cvta;
   t["isspacep"] = decode_isspacep;
   t["mapa"] = decode_mapa;
+  t["createpolicy"] = decode_createpolicy;
   t["getctarank"] = decode_getctarank;
 }
 

@@ -206,6 +206,7 @@ std::unique_ptr<Program> ProgramBuilder::build() {
       }
       decoder->second(d);
       d.finish();
+      if (!i.exec) d.unsupported();
     } catch (const Error& e) {
       throw Error("kernel '" + function_.name + "', PTX line " + std::to_string(s.ptx_line) + " `" + one_line(s.text) + "`" +
                   author_line(*module_, s) + ": " + e.what());

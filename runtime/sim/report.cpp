@@ -34,6 +34,12 @@ std::string Launch::role_of(unsigned warp) const {
   return {};
 }
 
+std::string Launch::barrier_name(std::uint32_t address) const {
+  for (const BarrierName& b : options->barriers)
+    if ((b.kernel.empty() || b.kernel == program->function->name) && program->dynamic_shared + b.offset == address) return b.name;
+  return {};
+}
+
 std::string Cta::where(const Warp& w) const {
   const std::string role = launch.role_of(w.index);
   return "warp " + std::to_string(w.index) + (role.empty() ? "" : " (" + role + ")");
@@ -55,7 +61,8 @@ std::string Cta::blocked_text(const Warp&, const Group& g) const {
       std::string place = "shared address " + hex(g.block.address);
       if (g.block.address >= launch.program->dynamic_shared)
         place += " (dynamic shared memory + " + std::to_string(g.block.address - launch.program->dynamic_shared) + ")";
-      return "waits for the phase of parity " + std::to_string(g.block.parity) + " of the mbarrier at " + place + ": its phase has parity " +
+      const std::string name = launch.barrier_name(g.block.address);
+      return "waits for the phase of parity " + std::to_string(g.block.parity) + " of the mbarrier " + (name.empty() ? "" : name + " ") + "at " + place + ": its phase has parity " +
              std::to_string(b.phase) + ", " + std::to_string(b.pending) + " of " + std::to_string(b.expected) + " arrivals pending, " +
              std::to_string(b.bytes) + " bytes pending";
     }

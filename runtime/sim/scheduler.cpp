@@ -225,6 +225,7 @@ void Cta::run() {
   std::uint64_t idle_effects = ~0ull;
   std::uint64_t last_effects = 0;
   std::uint64_t executed_at_effect = 0;
+  std::uint64_t others = 0;
   for (;;) {
     ++turn;
     bool moved = false;
@@ -243,9 +244,16 @@ void Cta::run() {
       return;
     }
     if (effects != last_effects) {
+      launch.effects.fetch_add(1, std::memory_order_relaxed);
       last_effects = effects;
       executed_at_effect = executed;
+      others = launch.effects.load(std::memory_order_relaxed);
     } else if (executed - executed_at_effect > launch.options->step_limit) {
+      if (const std::uint64_t now = launch.effects.load(std::memory_order_relaxed); now != others) {   // another CTA works: it may write what this one polls
+        others = now;
+        executed_at_effect = executed;
+        continue;
+      }
       throw Error("no forward progress: kernel '" + launch.program->function->name + "', CTA (" + std::to_string(id[0]) + ", " +
                   std::to_string(id[1]) + ", " + std::to_string(id[2]) + ") executed " + std::to_string(executed - executed_at_effect) +
                   " warp instructions without a store, an arrival or an end; it polls for what nobody writes (another CTA, perhaps)\n" +

@@ -110,6 +110,11 @@ class SimulatedDevice final : public Device {
     const std::lock_guard lock(mutex_);
     return statistics_;
   }
+  void add_names(const std::vector<RoleName>& roles, const std::vector<BarrierName>& barriers) {
+    const std::lock_guard lock(mutex_);
+    options_.roles.insert(options_.roles.end(), roles.begin(), roles.end());
+    options_.barriers.insert(options_.barriers.end(), barriers.begin(), barriers.end());
+  }
   void reset() {
     const std::lock_guard lock(mutex_);
     statistics_ = {};
@@ -206,17 +211,21 @@ void SimulatedDevice::run(const Launch& l, std::uint64_t ctas) {
 
 std::unique_ptr<Device> make_simulated_device(const SimulatorOptions& options) { return std::make_unique<SimulatedDevice>(options); }
 
-SimulatorStatistics statistics(const Device& device) {
-  const auto* d = dynamic_cast<const SimulatedDevice*>(&device);
-  if (!d) throw Error("device '" + std::string(device.kind()) + "' is not a simulated one and has no statistics");
-  return d->statistics();
+namespace {
+
+template <class D>   // Device or const Device
+auto& simulated(D& device) {
+  using Target = std::conditional_t<std::is_const_v<D>, const SimulatedDevice, SimulatedDevice>;
+  auto* d = dynamic_cast<Target*>(&device);
+  if (!d) throw Error("device '" + std::string(device.kind()) + "' is not a simulated one");
+  return *d;
 }
 
-void reset_statistics(Device& device) {
-  auto* d = dynamic_cast<SimulatedDevice*>(&device);
-  if (!d) throw Error("device '" + std::string(device.kind()) + "' is not a simulated one and has no statistics");
-  d->reset();
-}
+}  // namespace
+
+SimulatorStatistics statistics(const Device& device) { return simulated(device).statistics(); }
+void reset_statistics(Device& device) { simulated(device).reset(); }
+void add_names(Device& device, const std::vector<RoleName>& roles, const std::vector<BarrierName>& barriers) { simulated(device).add_names(roles, barriers); }
 
 }  // namespace tilewright::runtime::sim
 

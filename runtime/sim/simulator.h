@@ -20,10 +20,18 @@ struct RoleName {
   std::string name;
 };
 
+/// A name for the mbarrier at an offset in a kernel's dynamic shared memory.
+struct BarrierName {
+  std::string kernel;        // empty: every kernel
+  std::uint32_t offset = 0;  // bytes
+  std::string name;          // as reports show it: "in.full[1]"
+};
+
 struct SimulatorOptions {
   unsigned threads = 0;                        // host threads over CTAs; 0: one per core, at most 8
   std::uint64_t step_limit = 40'000'000;       // warp instructions of one CTA without a visible effect before it counts as stuck
   std::vector<RoleName> roles;
+  std::vector<BarrierName> barriers;
 };
 
 enum class InstructionClass : std::uint8_t {
@@ -45,6 +53,9 @@ struct SimulatorStatistics {
 
 /// A simulated device with options. Its global addresses are host addresses.
 std::unique_ptr<Device> make_simulated_device(const SimulatorOptions&);
+
+/// Adds names that reports of later launches use, as a compiler's sidecar knows them. Error when `device` is of another kind.
+void add_names(Device& device, const std::vector<RoleName>& roles, const std::vector<BarrierName>& barriers);
 
 /// Statistics of a device made by make_simulated_device; Error when `device` is of another kind.
 SimulatorStatistics statistics(const Device& device);

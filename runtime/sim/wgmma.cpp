@@ -49,6 +49,7 @@ struct SharedMatrix {
 void read_shared(Cta& cta, std::uint64_t descriptor, MatrixElement e, bool mn_major, unsigned rows, unsigned k, float* out,
                  unsigned row_step, unsigned k_step, const char* what) {
   const SharedMatrix matrix(descriptor);
+  if (descriptor >> 49 & 7) throw Fault{std::string(what) + ": a descriptor with a base offset; expected tiles that start at a multiple of eight swizzled rows"};
   const unsigned per_chunk = e == MatrixElement::tf32 ? 4 : 8;
   float values[8];
   const auto chunk_at = [&](std::uint64_t address) {

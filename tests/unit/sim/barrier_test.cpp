@@ -28,6 +28,13 @@ TEST_P(Barrier, NamedArriveAndSync) {
   EXPECT_EQ(run_words(device(), module_text(body + store_result, 64), 64, 64)[0], 9u);
 }
 
+TEST_P(Barrier, Reductions) {
+  const std::string body = R"(
+    setp.lt.u32 %p1, %r0, 40; bar.red.popc.u32 %r1, 0, %p1; bar.red.and.pred %p2, 0, %p1; barrier.cta.red.or.aligned.pred %p3, 1, 64, !%p1;
+    selp.b32 %r2, 100, 0, %p2; selp.b32 %r3, 1000, 0, %p3; add.u32 %r10, %r1, %r2; add.u32 %r10, %r10, %r3;)";
+  EXPECT_EQ(run_words(device(), module_text(body + store_result, 64), 64, 64)[50], 1040u);
+}
+
 // Two warps hand a counter through shared memory, twenty times, over a pair of mbarriers.
 const std::string ping = R"(
   .shared .align 8 .b8 bars[16]; .shared .align 4 .u32 value;
@@ -78,6 +85,14 @@ TEST(Deadlock, NamesWaitersBarrierAndWhatIsPending) {
               AllOf(HasSubstr("deadlock in kernel 'k': no warp of CTA (0, 0, 0) can go on"), HasSubstr("warp 1 (consumer) at PTX line"),
                     HasSubstr("mbarrier.try_wait.parity"), HasSubstr("(lesson.cpp:17)"),
                     HasSubstr("the phase of parity 0 of the mbarrier at shared address 0x400"), HasSubstr("1 of 2 arrivals pending, 4096 bytes pending")));
+}
+
+TEST(Deadlock, NamedBarrier) {
+  const auto device = runtime::sim::make_simulated_device(runtime::sim::SimulatorOptions{});
+  runtime::sim::add_names(*device, {{"k", 0, 1, "all"}}, {{"k", 8, "ring.full[1]"}});
+  const std::string body = "mov.u32 %r1, dynamic; setp.ne.u32 %p1, %r0, 0; @%p1 ret; mbarrier.init.shared.b64 [%r1+8], 1; W: mbarrier.try_wait.parity.shared.b64 %p2, [%r1+8], 0; @!%p2 bra W;";
+  EXPECT_THAT(error_of([&] { run_words(*device, module_text(body, 32, ".extern .shared .align 16 .b8 dynamic[];"), 32, 1, {}, 64); }),
+              AllOf(HasSubstr("warp 0 (all) lanes 0x1 at"), HasSubstr("of the mbarrier ring.full[1] at shared address 0x408 (dynamic shared memory + 8)")));
 }
 
 TEST(Deadlock, BarrierWithTooFewThreads) {
