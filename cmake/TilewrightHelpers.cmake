@@ -15,10 +15,12 @@ function(tilewright_mlir_pch target)
 endfunction()
 
 # tilewright_shared(<target>)
-# Settings of a shared library that lives in a process with another LLVM: only what is marked for export is
-# visible, and it is found beside the program that uses it.
+# Settings of a shared library that lives in a process with another LLVM and another libstdc++: only the C functions
+# tilewright_* that its own sources mark for export are visible.
 function(tilewright_shared target)
-  target_link_options(${target} PRIVATE -Wl,--exclude-libs,ALL)
+  target_link_options(${target} PRIVATE -Wl,--exclude-libs,ALL
+    "-Wl,--version-script=${CMAKE_SOURCE_DIR}/cmake/exports.map")
+  set_property(TARGET ${target} APPEND PROPERTY LINK_DEPENDS "${CMAKE_SOURCE_DIR}/cmake/exports.map")
   if(NOT TILEWRIGHT_SANITIZE)
     target_link_options(${target} PRIVATE -Wl,-z,defs)
   endif()

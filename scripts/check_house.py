@@ -34,7 +34,7 @@ MAY_USE = {
     "kernels": set(),
     "runtime/ops": {"kernels", "runtime", "compiler"},
     "runtime/api": {"kernels", "runtime", "compiler", "dialect"},
-    "runtime/cli": {"runtime/api", "kernels", "runtime", "compiler"},
+    "runtime/cli": {"runtime/api", "kernels", "runtime", "compiler", "examples"},
     "examples": ANYTHING,
     "benchmarks": ANYTHING,
     "tests": ANYTHING,
