@@ -23,7 +23,7 @@ MAY_USE = {
     "compiler/verify": {"dialect/layout", "dialect/target", "dialect/tile"},
     "compiler/dsl": {"dialect/layout", "dialect/target", "dialect/tile"},
     "compiler/passes/hopper": {"compiler/passes", "dialect/layout", "dialect/target", "dialect/hopper"},
-    "compiler/passes": {"dialect/layout", "dialect/target", "dialect/hopper", "dialect/tile"},
+    "compiler/passes": {"compiler/verify", "dialect/layout", "dialect/target", "dialect/hopper", "dialect/tile"},
     "compiler": {"dialect", "compiler", "runtime/program"},
     "runtime/program": {"runtime/device"},
     "runtime/device": {"runtime/sim", "runtime/cuda"},
