@@ -17,6 +17,7 @@ namespace tilewright {
 
 void build_tile_pipeline(OpPassManager& passes) {
   passes.addPass(passes::verify_structure());
+  passes.addPass(passes::verify_in_flight());
   passes.addPass(passes::infer_layouts());
   passes.addPass(passes::plan_shared());
   passes.addPass(passes::insert_fences());

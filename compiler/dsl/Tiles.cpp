@@ -134,6 +134,10 @@ void Builder::map(const Ids& inputs, const Ids& outputs, const std::function<Ids
   }
   impl_->check(map);
 }
+void Builder::wrong_map(std::size_t taken, std::size_t given) {
+  impl_->fail("the map's function takes " + std::to_string(taken) + " values beside row and column, given " + std::to_string(given) +
+              " fragments; expected one value for each fragment");
+}
 void Builder::fill(Id frag, Id value) { tile::FillOp::create(impl_->ops, impl_->loc(), impl_->value(value), impl_->value(frag)); }
 void Builder::reduce(Id input, Id output, std::string_view kind) {
   impl_->check(tile::ReduceOp::create(impl_->ops, impl_->loc(), impl_->value(input), impl_->value(output), impl_->text(kind)));

@@ -36,6 +36,29 @@ LogicalResult check_names(tile::KernelOp kernel) {
   return success();
 }
 
+/// A value lives to the end of the role, loop or branch that makes it.
+LogicalResult check_scopes(tile::KernelOp kernel) {
+  WalkResult result = kernel.walk([&](Operation* op) {
+    if (op == kernel) return WalkResult::advance();
+    for (Value v : op->getOperands()) {
+      Block* home = v.getParentBlock();
+      if (home->findAncestorOpInBlock(*op)) continue;
+      auto from = dyn_cast<tile::RoleOp>(home->getParentOp());
+      auto made = from ? from : role_of(home->getParentOp()), used = role_of(op);
+      InFlightDiagnostic error = op->emitOpError();
+      if (made && used && made != used)
+        error << "role " << quoted(used.getSymName()) << " uses a value of role " << quoted(made.getSymName())
+              << "; roles share nothing but tensors, tiles and rings: pass it through a ring";
+      else
+        error << "uses a value that was made inside a loop or branch which has ended; keep it in a Var declared before";
+      error.attachNote(v.getLoc()) << "made here";
+      return WalkResult::interrupt();
+    }
+    return WalkResult::advance();
+  });
+  return failure(result.wasInterrupted());
+}
+
 /// Every ring operation stands in a role that the ring names for it.
 LogicalResult check_ring_roles(tile::KernelOp kernel) {
   for (auto ring : kernel.getBody().getOps<tile::RingOp>()) {
@@ -79,6 +102,12 @@ LogicalResult check_ring_protocol(tile::KernelOp kernel) {
   return success();
 }
 
+tile::RoleOp find_role(tile::KernelOp kernel, StringRef name) {
+  for (auto role : kernel.getBody().getOps<tile::RoleOp>())
+    if (role.getSymName() == name) return role;
+  return nullptr;
+}
+
 /// The registers of all warpgroups come out of the launch's pool.
 LogicalResult check_budgets(tile::KernelOp kernel) {
   auto launch = lowering::plan_launch(kernel);
@@ -89,13 +118,17 @@ LogicalResult check_budgets(tile::KernelOp kernel) {
   bool singles = false;
   for (auto& [name, p] : launch.roles) {
     if (p.registers == 0 && p.warps % 4 == 0)
-      return kernel.emitOpError() << "role " << quoted(name) << " has no register budget, others have one; give every role of whole warpgroups one";
+      return find_role(kernel, name).emitOpError() << quoted(name) << " has no register budget, others have one; give every role of whole warpgroups one";
     if (p.warps % 4 == 0) budgets.append(p.warps / 4, p.registers);
     else singles = true, shared = std::max(shared, p.registers);
   }
   if (singles) budgets.push_back(shared ? shared : target::kMinBudget);
-  if (auto problem = target::registerPoolProblem(budgets)) return kernel.emitOpError() << quoted(kernel.getSymName()) << ": " << *problem;
-  return success();
+  auto problem = target::registerPoolProblem(budgets);
+  if (!problem) return success();
+  auto error = kernel.emitOpError() << quoted(kernel.getSymName()) << ": " << *problem;
+  for (auto role : kernel.getBody().getOps<tile::RoleOp>())
+    error.attachNote(role.getLoc()) << "role " << quoted(role.getSymName()) << ": " << role.getWarps() << " warps, " << role.getRegisters() << " registers a thread";
+  return error;
 }
 
 LogicalResult check_fragments(tile::KernelOp kernel) {
@@ -178,7 +211,7 @@ struct VerifyStructure : PassWrapper<VerifyStructure, OperationPass<ModuleOp>> {
 
   void runOnOperation() override {
     getOperation()->walk([&](tile::KernelOp kernel) {
-      for (auto rule : {check_names, check_ring_roles, check_ring_protocol, check_barriers, check_budgets, check_fragments, check_products,
+      for (auto rule : {check_names, check_scopes, check_ring_roles, check_ring_protocol, check_barriers, check_budgets, check_fragments, check_products,
                         check_boxes, check_ring_tiles})
         if (failed(rule(kernel))) return signalPassFailure();
     });

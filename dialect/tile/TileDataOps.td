@@ -48,28 +48,33 @@ def Tile_LoadGlobalOp : Tile_Op<"load_global"> {
   let summary = "tensor to fragment by ordinary loads: row index added to axis `row_axis`, column index to `col_axis`";
   let arguments = (ins Tile_TensorType:$tensor, Variadic<I32>:$coords, Tile_FragType:$frag, I32Attr:$row_axis, I32Attr:$col_axis);
   let assemblyFormat = "$tensor `[` $coords `]` `->` $frag attr-dict `:` type($tensor) `,` type($frag)";
+  let hasVerifier = 1;
 }
 def Tile_StoreGlobalOp : Tile_Op<"store_global"> {
   let summary = "fragment to tensor by ordinary stores: row index added to axis `row_axis`, column index to `col_axis`";
   let arguments = (ins Tile_FragType:$frag, Tile_TensorType:$tensor, Variadic<I32>:$coords, I32Attr:$row_axis, I32Attr:$col_axis);
   let assemblyFormat = "$frag `->` $tensor `[` $coords `]` attr-dict `:` type($frag) `,` type($tensor)";
+  let hasVerifier = 1;
 }
 def Tile_ReadOp : Tile_Op<"read"> {
   let summary = "one element of a shared tile or tensor; 16-bit floats widen to f32, 64-bit integers stay i64";
   let arguments = (ins AnyTypeOf<[Tile_SharedType, Tile_TensorType]>:$from, Variadic<I32>:$coords);
   let results = (outs AnyType:$value);
   let assemblyFormat = "$from `[` $coords `]` attr-dict `:` type($from) `->` type($value)";
+  let hasVerifier = 1;
 }
 def Tile_WriteOp : Tile_Op<"write"> {
   let summary = "one element of a shared tile or tensor; f32 rounds to 16-bit floats";
   let arguments = (ins AnyType:$value, AnyTypeOf<[Tile_SharedType, Tile_TensorType]>:$to, Variadic<I32>:$coords);
   let assemblyFormat = "$value `->` $to `[` $coords `]` attr-dict `:` type($value) `,` type($to)";
+  let hasVerifier = 1;
 }
 def Tile_ExtentOp : Tile_Op<"extent", [Pure]> {
   let summary = "extent of a tensor's axis, as i32";
   let arguments = (ins Tile_TensorType:$tensor, I32Attr:$axis);
   let results = (outs I32:$value);
   let assemblyFormat = "$tensor $axis attr-dict `:` type($tensor)";
+  let hasVerifier = 1;
 }
 def Tile_IsPresentOp : Tile_Op<"is_present", [Pure]> {
   let summary = "whether an optional tensor was given";

@@ -1,5 +1,6 @@
 // Structural rules of single tile ops. Rules that need the whole kernel live in compiler/verify.
 #include "dialect/tile/Tile.h"
+#include "mlir/IR/Matchers.h"
 
 using namespace mlir;
 using namespace tilewright::tile;
@@ -50,6 +51,27 @@ LogicalResult verify_move(Operation* op, SharedType tile, FragType frag, bool tr
   return success();
 }
 
+LogicalResult verify_global(Operation* op, GlobalType tensor, size_t coords, FragType frag, uint32_t row_axis, uint32_t col_axis) {
+  auto shape = tensor.getShape();
+  if (coords != shape.size()) return op->emitOpError() << "tensor has rank " << shape.size() << ", given " << coords << " coordinates";
+  if (row_axis >= shape.size() || col_axis >= shape.size() || row_axis == col_axis)
+    return op->emitOpError() << "row axis " << row_axis << " and column axis " << col_axis << ": expected two axes of a tensor of rank " << shape.size();
+  for (size_t axis = std::min(row_axis, col_axis) + 1; axis < shape.size(); ++axis)
+    if (ShapedType::isDynamic(shape[axis]))
+      return op->emitOpError() << "axis " << axis << " of the tensor is known only at launch; the axes inside of axis " << std::min(row_axis, col_axis)
+                               << " must be known at build time";
+  if (tensor.getElementType() != frag.getElementType())
+    return op->emitOpError() << "fragment holds " << frag.getElementType() << ", tensor holds " << tensor.getElementType() << "; cast first";
+  return success();
+}
+
+LogicalResult verify_element(Operation* op, Type from, size_t coords) {
+  bool shared = isa<SharedType>(from);
+  size_t rank = shared ? 2 : cast<GlobalType>(from).getShape().size();
+  if (coords == rank) return success();
+  return op->emitOpError() << (shared ? "tile" : "tensor") << " has rank " << rank << ", given " << coords << " coordinates";
+}
+
 }  // namespace
 
 LogicalResult KernelOp::verify() {
@@ -77,6 +99,8 @@ LogicalResult SharedOp::verify() {
 LogicalResult FragOp::verify() {
   auto shape = getFrag().getType().getShape();
   if (shape.size() != 2) return emitOpError("a fragment has two extents, [rows, columns]");
+  Type element = getFrag().getType().getElementType();
+  if (!element.isF32() && !is_16bit(element)) return emitOpError() << "a fragment holds f32, bf16 or f16, not " << element;
   if (shape[0] == 1 && shape[1] % 8 == 0) return success();
   if (shape[1] == 1 && shape[0] % 16 == 0) return success();
   if (shape[0] % 16 == 0 && shape[1] % 8 == 0) return success();
@@ -101,7 +125,29 @@ LogicalResult ViewOp::verify() {
   if (from.getElementType() != to.getElementType()) return emitOpError("a view keeps the element type");
   if (to.getShape()[0] > from.getShape()[0] || to.getShape()[1] > from.getShape()[1])
     return emitOpError() << "view " << show(to.getShape()) << " is larger than the tile " << show(from.getShape());
+  Value begins[] = {getRow(), getColumn()};
+  for (int axis : {0, 1}) {
+    APInt at;
+    if (!matchPattern(begins[axis], m_ConstantInt(&at))) continue;
+    if (at.isNegative() || at.getSExtValue() + to.getShape()[axis] > from.getShape()[axis])
+      return emitOpError() << "view " << show(to.getShape()) << " from " << (axis ? "column " : "row ") << at.getSExtValue()
+                           << " on reaches outside of the tile " << show(from.getShape());
+  }
   return success();
+}
+
+LogicalResult LoadGlobalOp::verify() {
+  return verify_global(*this, getTensor().getType(), getCoords().size(), getFrag().getType(), getRowAxis(), getColAxis());
+}
+LogicalResult StoreGlobalOp::verify() {
+  return verify_global(*this, getTensor().getType(), getCoords().size(), getFrag().getType(), getRowAxis(), getColAxis());
+}
+LogicalResult ReadOp::verify() { return verify_element(*this, getFrom().getType(), getCoords().size()); }
+LogicalResult WriteOp::verify() { return verify_element(*this, getTo().getType(), getCoords().size()); }
+LogicalResult ExtentOp::verify() {
+  size_t rank = getTensor().getType().getShape().size();
+  if (getAxis() < rank) return success();
+  return emitOpError() << "axis " << getAxis() << " of a tensor of rank " << rank;
 }
 
 LogicalResult TmaLoadOp::verify() {

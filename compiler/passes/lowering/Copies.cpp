@@ -43,8 +43,8 @@ struct Panels {
 };
 Panels panels_of(const SharedPlace& p) {
   bool swizzled = p.layout.kind == layout::SharedLayout::swizzle128;
-  int count = swizzled ? p.layout.panels() : 1;
-  return {count, swizzled ? layout::kPanelBytes / p.layout.element_bytes : p.cols, swizzled ? p.layout.panel_bytes() : 0};
+  int columns = swizzled ? layout::kPanelBytes / p.layout.element_bytes : p.cols;
+  return {(p.cols + columns - 1) / columns, columns, swizzled ? p.layout.panel_bytes() : 0};
 }
 }  // namespace
 

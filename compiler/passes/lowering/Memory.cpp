@@ -48,9 +48,11 @@ Value Lowering::shared_pointer(Value address, int offset) {
   return LLVM::GEPOp::create(b_, loc_, type, b_.getI8Type(), pointer, ArrayRef<LLVM::GEPArg>{offset});
 }
 
-/// Address of the view's first byte.
+/// Address of the view's first byte, where whole rows (of a panel) begin: what TMA takes.
 Value Lowering::tile_start(const SharedPlace& p) {
-  Value start = add(p.stage_base, p.offset + p.const_row * p.layout.row_bytes());
+  int panel = static_cast<int>(p.const_col * p.layout.element_bytes / layout::kPanelBytes * p.layout.panel_bytes());
+  bool swizzled = p.layout.kind == layout::SharedLayout::swizzle128;
+  Value start = add(p.stage_base, p.offset + p.const_row * p.layout.row_bytes() + (swizzled ? panel : 0));
   return p.row ? add(start, mul(p.row, p.layout.row_bytes())) : start;
 }
 
@@ -203,14 +205,17 @@ void Lowering::emit_global(Value tensor, ValueRange coords, Value frag, int row_
   auto scaled = [&](Value v, std::int64_t s) -> Value {
     return arith::MulIOp::create(b_, loc_, arith::ExtUIOp::create(b_, loc_, i64, v), arith::ConstantOp::create(b_, loc_, b_.getI64IntegerAttr(s)));
   };
-  Value lane_offset = arith::AddIOp::create(b_, loc_, scaled(row_base(f.warp_scope), row_stride), scaled(shl(band(lane_, 3), 1), col_stride));
+  Value lane_row = f.kind == Fragment::row_vector ? i32(0) : row_base(f.warp_scope);
+  Value lane_col = f.kind == Fragment::col_vector ? i32(0) : shl(band(lane_, 3), 1);
+  Value lane_offset = arith::AddIOp::create(b_, loc_, scaled(lane_row, row_stride), scaled(lane_col, col_stride));
   Value base = LLVM::GEPOp::create(b_, loc_, pointer_type, element, global_pointer(tensor, coords), ValueRange{lane_offset});
   auto at = [&](int index) -> Value {
-    std::int64_t constant = layout::row_of_index(index) * row_stride + layout::col_of_index(index) * col_stride;
+    auto [row, col] = constant_place(f, index);
+    std::int64_t constant = row * row_stride + col * col_stride;
     return LLVM::GEPOp::create(b_, loc_, pointer_type, element, base, ArrayRef<LLVM::GEPArg>{static_cast<std::int32_t>(constant)});
   };
   // Pairs of columns are aligned where every other axis has an even stride (and the author's column is even).
-  bool pairs = col_stride == 1;
+  bool pairs = col_stride == 1 && f.kind != Fragment::col_vector;
   for (int axis = 0; axis < static_cast<int>(coords.size()); ++axis)
     if (axis != col_axis) pairs &= static_stride(tensor, axis) >= 0 && static_stride(tensor, axis) % 2 == 0;
   Type i16 = b_.getI16Type(), word = b_.getI32Type();

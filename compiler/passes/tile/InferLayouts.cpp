@@ -30,6 +30,43 @@ struct InferLayouts : PassWrapper<InferLayouts, OperationPass<ModuleOp>> {
                                 << " is an operand of a product; such a tile holds 16-bit elements without padding, rows a multiple of 8 "
                                    "and columns a multiple of 64 (the 128-byte swizzle)";
     tile.setLayout(fits ? "swizzle128" : "row_major");
+    LogicalResult agrees = success();
+    for_each_use(tile, [&](Operation* user, Value used) {
+      if (failed(agrees)) return;
+      if (auto gemm = dyn_cast<tile::GemmOp>(user)) agrees = check_operand(gemm, tile, used);
+      if (isa<tile::TmaLoadOp, tile::TmaStoreOp>(user)) agrees = check_copy(user, tile, used, fits);
+    });
+    return agrees;
+  }
+
+  /// wgmma's descriptor begins where the swizzle pattern does.
+  LogicalResult check_operand(tile::GemmOp gemm, tile::SharedOp tile, Value used) {
+    ViewOrigin origin = origin_of(used);
+    if (origin.column && *origin.column % 64 == 0 && origin.row.value_or(0) % 8 == 0) return success();
+    auto error = gemm.emitOpError() << "operand \"" << tile.getSymName() << "\": its view begins at ";
+    if (!origin.column) return error << "a column known only at run time; expected a constant multiple of 64";
+    return error << "row " << (origin.row ? std::to_string(*origin.row) : "?") << ", column " << *origin.column
+                 << "; expected a row multiple of 8 and a column multiple of 64";
+  }
+
+  /// TMA moves dense rows, or whole panels of a swizzled tile.
+  LogicalResult check_copy(Operation* op, tile::SharedOp tile, Value used, bool swizzled) {
+    auto whole = tile.getTile().getType().getShape(), part = cast<tile::SharedType>(used.getType()).getShape();
+    std::string name = "tile \"" + tile.getSymName().str() + "\"";
+    ViewOrigin origin = origin_of(used);
+    if (tile.getPad())
+      return op->emitOpError() << name << " has " << tile.getPad() << " bytes of padding in each row; TMA moves dense rows (declare it without pad_bytes)";
+    if (swizzled) {
+      if (part[1] % 64 == 0 && origin.column && *origin.column % 64 == 0 && origin.row.value_or(0) % 8 == 0) return success();
+      return op->emitOpError() << name << ": TMA moves views whose columns are whole panels of 64 from a constant column on, and whose rows begin at a multiple of 8";
+    }
+    if (part[1] != whole[1])
+      return op->emitOpError() << name << ": a view of " << part[1] << " of its " << whole[1] << " columns is not dense; TMA moves whole rows of a row-major tile";
+    std::int64_t row_bytes = whole[1] * tile::element_bytes(tile.getTile().getType().getElementType());
+    if (origin.row.value_or(0) * row_bytes % 128 != 0)
+      return op->emitOpError() << name << ": the view begins " << *origin.row * row_bytes << " bytes into the tile; TMA needs a multiple of 128";
+    if (whole[1] > 256)
+      return op->emitOpError() << name << ": box extent " << whole[1] << " along its columns; TMA copies at most 256 along one axis";
     return success();
   }
 };

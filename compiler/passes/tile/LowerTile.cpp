@@ -33,6 +33,7 @@ std::unique_ptr<Pass> lower_tile() { return std::make_unique<LowerTile>(); }
 
 void register_tile_passes() {
   registerPass([] { return verify_structure(); });
+  registerPass([] { return verify_in_flight(); });
   registerPass([] { return infer_layouts(); });
   registerPass([] { return plan_shared(); });
   registerPass([] { return insert_fences(); });

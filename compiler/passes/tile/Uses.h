@@ -1,6 +1,9 @@
 // Uses of shared tiles through stages and views.
 #pragma once
+#include <optional>
+
 #include "dialect/tile/Tile.h"
+#include "mlir/IR/Matchers.h"
 
 namespace tilewright::passes {
 
@@ -23,6 +26,25 @@ inline void for_each_use(tile::SharedOp tile, llvm::function_ref<void(mlir::Oper
       else f(user, v);
     }
   }
+}
+
+/// Where a tile used by an operation begins in its allocation; no value where that is known only at run time.
+struct ViewOrigin {
+  std::optional<std::int64_t> row = 0, column = 0;
+};
+inline ViewOrigin origin_of(mlir::Value tile) {
+  ViewOrigin origin;
+  auto shift = [](std::optional<std::int64_t>& at, mlir::Value by) {
+    llvm::APInt constant;
+    if (at && mlir::matchPattern(by, mlir::m_ConstantInt(&constant))) at = *at + constant.getSExtValue();
+    else at.reset();
+  };
+  while (auto view = tile.getDefiningOp<tile::ViewOp>()) {
+    shift(origin.row, view.getRow());
+    shift(origin.column, view.getColumn());
+    tile = view.getTile();
+  }
+  return origin;
 }
 
 }  // namespace tilewright::passes

@@ -8,6 +8,7 @@
 #include <source_location>
 #include <string>
 #include <string_view>
+#include <type_traits>
 #include <vector>
 
 #include "tilewright/error.h"
@@ -28,6 +29,15 @@ enum class Element : std::uint8_t { f32, bf16, f16, i32, i64 };
 }  // namespace tilewright
 
 namespace tilewright::dsl {
+
+/// A name, with the place where it was written.
+struct Named {
+  std::string_view text;
+  Where where;
+  template <class S>
+    requires std::is_convertible_v<const S&, std::string_view>
+  Named(const S& s, Where w = Where::current()) : text(s), where(w) {}
+};
 
 /// A value of the kernel under construction.
 using Id = int;
@@ -131,6 +141,8 @@ class Builder {
   void settle_pending(int pending);
   void mma(Id acc, Id a, Id b);
   void map(const Ids& inputs, const Ids& outputs, const std::function<Ids(Id row, Id col, const Ids& values)>& body);
+  /// Reports a map whose function takes another number of values than there are inputs.
+  [[noreturn]] void wrong_map(std::size_t taken, std::size_t given);
   void fill(Id frag, Id value);
   void reduce(Id input, Id output, std::string_view kind);
 

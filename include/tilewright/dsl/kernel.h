@@ -156,10 +156,11 @@ class Kernel {
   Role role(std::string_view name, Warps w, int registers = 0) { return Role(builder_, std::string(name), w, registers); }
   /// A ring over `tiles` from one role to others. Arrive counts and bytes are derived.
   template <class... Tiles>
-  Ring ring(std::string_view name, int stages, const Role& producer, std::vector<Role> consumers, const Tiles&... tiles) {
+  Ring ring(dsl::Named name, int stages, const Role& producer, std::vector<Role> consumers, const Tiles&... tiles) {
     std::vector<std::string> names;
     for (const auto& c : consumers) names.push_back(c.name());
-    return Ring(builder_, builder_->ring(name, stages, producer.name(), names, {tiles.id...}));
+    builder_->at(name.where);
+    return Ring(builder_, builder_->ring(name.text, stages, producer.name(), names, {tiles.id...}));
   }
 
   /// A register fragment of the role under construction.

@@ -17,11 +17,13 @@ template <class T> struct element_tag<Shared<T>> { using type = T; };
 template <class T> struct element_tag<Transposed<T>> { using type = T; };
 template <class T> struct element_tag<Frag<T>> { using type = T; };
 template <class X> using element_tag_t = typename element_tag<X>::type;
+template <class X> inline constexpr bool in_registers = false;
+template <class T> inline constexpr bool in_registers<Frag<T>> = true;
 }  // namespace dsl
 
-/// Both operands of one 16-bit type.
+/// Both operands of one 16-bit type, B in shared memory.
 template <class A, class B>
-concept Multipliable = Half<dsl::element_tag_t<A>> && std::is_same_v<dsl::element_tag_t<A>, dsl::element_tag_t<B>>;
+concept Multipliable = Half<dsl::element_tag_t<A>> && std::is_same_v<dsl::element_tag_t<A>, dsl::element_tag_t<B>> && !dsl::in_registers<B>;
 
 /// Starts acc = A B. acc [M, N] f32; A [M, K] a shared tile or a fragment, B [K, N] a shared tile; .t() where a tile holds the
 /// transpose. acc (and a fragment A) may not be touched before the batch that holds the product settles.
@@ -114,25 +116,56 @@ void tma_store(const TensorBox<T>& to, const Shared<T>& tile, Where where = Wher
 // ------------------------------------------------------------------------------------------------ elementwise
 
 namespace dsl {
-template <class F, class... In>
-void map_into(const Ids& outputs, Builder& b, F&& f, const In&... in) {
-  b.map({in.id...}, outputs, [&](Id row, Id col, const Ids& values) -> Ids {
-    auto call = [&]<std::size_t... i>(std::index_sequence<i...>) {
-      if constexpr (std::is_invocable_v<F, Index, Index, decltype((void)i, Real{})...>)
-        return f(Index{{&b, row}}, Index{{&b, col}}, Real{{&b, values[i]}}...);
-      else
-        return f(Real{{&b, values[i]}}...);
-    };
-    auto result = call(std::make_index_sequence<sizeof...(In)>{});
-    if constexpr (std::is_same_v<decltype(result), Real>) {
-      return {result.id};
+/// The function of a map, f(values...) or f(row, column, values...), with the place where it was written. It returns a Real,
+/// or a std::array of them for several results.
+class MapBody {
+ public:
+  template <class F>
+  MapBody(F f, Where w = Where::current()) : where(w) {
+    find<F>(std::move(f), std::make_index_sequence<0>{});
+  }
+  template <class... In>
+  void into(const Ids& outputs, Builder& b, const In&... in) const {
+    b.at(where);
+    if (inputs_ != sizeof...(In)) b.wrong_map(inputs_, sizeof...(In));
+    b.map({in.id...}, outputs, [&](Id row, Id col, const Ids& values) { return call_(b, row, col, values); });
+  }
+  Where where;
+
+ private:
+  static constexpr std::size_t kMostInputs = 8;
+  static Ids ids(Real r) { return {r.id}; }
+  template <class Results>
+  static Ids ids(const Results& results) {
+    Ids out;
+    for (Real r : results) out.push_back(r.id);
+    return out;
+  }
+  /// Takes the first form that the function can be called with.
+  template <class F, std::size_t... i>
+  void find(F f, std::index_sequence<i...>) {
+    inputs_ = sizeof...(i);
+    if constexpr (std::is_invocable_v<F, Index, Index, decltype((void)i, Real{})...>) {
+      call_ = [f = std::move(f)](Builder& b, Id row, Id col, [[maybe_unused]] const Ids& v) {
+        return ids(f(Index{{&b, row}}, Index{{&b, col}}, Real{{&b, v[i]}}...));
+      };
+    } else if constexpr (std::is_invocable_v<F, decltype((void)i, Real{})...>) {
+      call_ = [f = std::move(f)]([[maybe_unused]] Builder& b, Id, Id, [[maybe_unused]] const Ids& v) { return ids(f(Real{{&b, v[i]}}...)); };
     } else {
-      Ids ids;
-      for (Real r : result) ids.push_back(r.id);
-      return ids;
+      static_assert(sizeof...(i) < kMostInputs,
+                    "a map's function takes (values...) or (row, column, values...): Index for row and column, Real for each value");
+      if constexpr (sizeof...(i) < kMostInputs) find<F>(std::move(f), std::make_index_sequence<sizeof...(i) + 1>{});
     }
-  });
-}
+  }
+  std::size_t inputs_ = 0;
+  std::function<Ids(Builder&, Id, Id, const Ids&)> call_;
+};
+/// The right operand of a compound operator.
+struct FragOperand {
+  Frag<f32> frag;
+  Where where;
+  FragOperand(const Frag<f32>& f, Where w = Where::current()) : frag(f), where(w) {}
+};
 template <class... In>
 Shape2 broadcast_shape(const In&... in) {
   Shape2 s{1, 1};
@@ -142,45 +175,50 @@ Shape2 broadcast_shape(const In&... in) {
 }  // namespace dsl
 
 /// out(r, c) = f(in(r, c)...) or f(r, c, in(r, c)...); vectors are broadcast, 16-bit elements computed in fp32.
-template <ElementTag T, class F, class... In>
-void map_to(const Frag<T>& out, F&& f, const In&... in) {
-  dsl::map_into({out.id}, *out.builder, std::forward<F>(f), in...);
+template <ElementTag T, class... In>
+void map_to(const Frag<T>& out, const dsl::MapBody& f, const In&... in) {
+  f.into({out.id}, *out.builder, in...);
 }
 /// As map_to, into a new fragment with elements of type T.
-template <ElementTag T, class F, class First, class... In>
-Frag<T> map(F&& f, const First& first, const In&... in) {
+template <ElementTag T, class First, class... In>
+Frag<T> map(const dsl::MapBody& f, const First& first, const In&... in) {
   Shape2 s = dsl::broadcast_shape(first, in...);
+  first.builder->at(f.where);
   Frag<T> out(first.builder, first.builder->frag("", T::element, s.rows, s.cols), s);
-  dsl::map_into({out.id}, *out.builder, std::forward<F>(f), first, in...);
+  f.into({out.id}, *out.builder, first, in...);
   return out;
 }
 /// Two results in one pass: f returns std::array<Real, 2>.
-template <ElementTag T, ElementTag U, class F, class First, class... In>
-std::pair<Frag<T>, Frag<U>> map2(F&& f, const First& first, const In&... in) {
+template <ElementTag T, ElementTag U, class First, class... In>
+std::pair<Frag<T>, Frag<U>> map2(const dsl::MapBody& f, const First& first, const In&... in) {
   Shape2 s = dsl::broadcast_shape(first, in...);
+  first.builder->at(f.where);
   Frag<T> a(first.builder, first.builder->frag("", T::element, s.rows, s.cols), s);
   Frag<U> b(first.builder, first.builder->frag("", U::element, s.rows, s.cols), s);
-  dsl::map_into({a.id, b.id}, *first.builder, std::forward<F>(f), first, in...);
+  f.into({a.id, b.id}, *first.builder, first, in...);
   return {a, b};
 }
 /// The fragment rounded to T; of an accumulator, the A operand of the next product.
 template <ElementTag T, ElementTag U>
-Frag<T> cast(const Frag<U>& in) {
-  return map<T>([](Real x) { return x; }, in);
+Frag<T> cast(const Frag<U>& in, Where where = Where::current()) {
+  return map<T>(dsl::MapBody([](Real x) { return x; }, where), in);
 }
-inline void fill(const Frag<f32>& frag, RealOperand value) { frag.builder->fill(frag.id, value.in(*frag.builder)); }
+inline void fill(const Frag<f32>& frag, RealOperand value) {
+  dsl::Id v = value.in(*frag.builder);
+  frag.builder->fill(frag.id, v);
+}
 
-inline void scale(const Frag<f32>& x, Real factor) {
-  map_to(x, [&](Real v) { return v * factor; }, x);
+inline void scale(const Frag<f32>& x, Real factor, Where where = Where::current()) {
+  map_to(x, dsl::MapBody([factor](Real v) { return v * factor; }, where), x);
 }
-inline void operator*=(const Frag<f32>& x, const Frag<f32>& y) {
-  map_to(x, [](Real a, Real b) { return a * b; }, x, y);
+inline void operator*=(const Frag<f32>& x, const dsl::FragOperand& y) {
+  map_to(x, dsl::MapBody([](Real a, Real b) { return a * b; }, y.where), x, y.frag);
 }
-inline void operator+=(const Frag<f32>& x, const Frag<f32>& y) {
-  map_to(x, [](Real a, Real b) { return a + b; }, x, y);
+inline void operator+=(const Frag<f32>& x, const dsl::FragOperand& y) {
+  map_to(x, dsl::MapBody([](Real a, Real b) { return a + b; }, y.where), x, y.frag);
 }
-inline void operator-=(const Frag<f32>& x, const Frag<f32>& y) {
-  map_to(x, [](Real a, Real b) { return a - b; }, x, y);
+inline void operator-=(const Frag<f32>& x, const dsl::FragOperand& y) {
+  map_to(x, dsl::MapBody([](Real a, Real b) { return a - b; }, y.where), x, y.frag);
 }
 
 /// Reduction along the columns: [R, C] -> [R, 1].
