@@ -5,6 +5,8 @@
 #include "runtime/api/context.h"
 #include "runtime/api/handle.h"
 #include "runtime/api/status.h"
+#include "runtime/ops/gdn_forward_check.h"
+#include "runtime/sim/simulator.h"
 
 using namespace tilewright;
 
@@ -57,6 +59,16 @@ ops::GdnForwardArguments arguments_of(const tilewright_gdn_forward_args& a) {
   return r;
 }
 
+/// The caller's tensors are host memory that the simulated device did not allocate: it is told of them for the call.
+void run_simulated(tilewright_handle& handle, const ops::GdnForwardArguments& arguments) {
+  ops::check_gdn_forward_sizes(arguments);
+  std::vector<runtime::sim::LentMemory::Range> ranges;
+  for (const ops::MemoryRegion& region : ops::gdn_forward_regions(arguments))
+    if (region.address != 0) ranges.push_back({region.address, region.bytes});
+  const runtime::sim::LentMemory lent(*handle.device, std::move(ranges));
+  handle.gdn_forward.run(arguments);
+}
+
 }  // namespace
 
 tilewright_status tilewright_gdn_forward_workspace(const tilewright_handle* handle, const tilewright_gdn_forward_args* args,
@@ -72,7 +84,12 @@ tilewright_status tilewright_gdn_forward(tilewright_handle* handle, const tilewr
   return api::guarded(TILEWRIGHT_DEVICE_ERROR, [&] {
     if (handle == nullptr) throw ops::ArgumentError("gdn_forward: handle is NULL");
     const tilewright_gdn_forward_args given = read(args);
+    const ops::GdnForwardArguments arguments = arguments_of(given);
+    if (handle->driver == nullptr) {
+      run_simulated(*handle, arguments);
+      return;
+    }
     const api::ContextScope scope(handle->driver);
-    handle->gdn_forward.run(arguments_of(given), given.stream);
+    handle->gdn_forward.run(arguments, given.stream);
   });
 }

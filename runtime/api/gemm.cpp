@@ -2,6 +2,7 @@
 #include "runtime/api/context.h"
 #include "runtime/api/handle.h"
 #include "runtime/api/status.h"
+#include "runtime/sim/simulator.h"
 
 using namespace tilewright;
 
@@ -11,6 +12,11 @@ tilewright_status tilewright_gemm_bf16(tilewright_handle* handle, const void* a,
     if (handle == nullptr) throw ops::ArgumentError("gemm_bf16: handle is NULL");
     const auto address = [](const void* pointer) { return reinterpret_cast<runtime::DeviceAddress>(pointer); };
     const api::ContextScope scope(handle->driver);
+    const auto bytes = [](int64_t rows, int64_t columns) { return static_cast<uint64_t>(rows) * static_cast<uint64_t>(columns) * 2; };
+    std::vector<runtime::sim::LentMemory::Range> ranges;
+    if (handle->driver == nullptr && M > 0 && N > 0 && K > 0)
+      ranges = {{address(a), bytes(M, K)}, {address(b), bytes(N, K)}, {address(c), bytes(M, N)}};
+    const runtime::sim::LentMemory lent(*handle->device, std::move(ranges));
     handle->gemm.run({address(a), address(b), address(c), M, N, K}, stream);
   });
 }

@@ -1,6 +1,8 @@
 #include "runtime/cli/registry.h"
 
 #include "examples/copy.h"
+#include "examples/linear_attention.h"
+#include "examples/softmax.h"
 #include "runtime/cli/cases.h"
 #include "runtime/ops/gdn_forward.h"
 #include "runtime/ops/gemm.h"
@@ -35,6 +37,9 @@ const std::vector<Entry>& registry() {
       {"gemm-two-roles", "C = A B^T, bf16: a producer and a consumer", rung(ops::GemmRung::two_roles), gemm_case},
       {"gemm-one-role", "C = A B^T, bf16: one role", rung(ops::GemmRung::one_role), gemm_case},
       {"copy", "y = x by TMA: the smallest kernel with two roles", only("copy", [] { return examples::copy({}); }), copy_case},
+      {"softmax", "y = softmax of the rows of x", only("softmax", [] { return examples::softmax<bf16>({}); }), softmax_case},
+      {"linear-attention", "causal linear attention in chunks", only("linear_attention", [] { return examples::linear_attention<bf16>({}); }),
+       linear_attention_case},
   };
   return entries;
 }

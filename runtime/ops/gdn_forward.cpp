@@ -1,6 +1,10 @@
 #include "runtime/ops/gdn_forward.h"
 
+#include <algorithm>
+#include <array>
 #include <cmath>
+#include <span>
+#include <string_view>
 
 #include "kernels/gdn/forward.h"
 #include "kernels/gdn/prologue.h"
@@ -24,6 +28,32 @@ Workspace layout_of(const GdnForwardArguments& a) {
   w.b = layout.add(rows * 4);
   w.bytes = layout.bytes();
   return w;
+}
+
+/// Names of the kernels' tensors, and their addresses in the same order.
+constexpr std::array kTensors{"q", "k", "v", "g", "beta", "cu_seqlens", "initial_state", "o", "final_state", "tm", "b"};
+
+std::array<runtime::DeviceAddress, kTensors.size()> addresses_of(const GdnForwardArguments& a, const Workspace& w) {
+  return {a.q, a.k, a.v, a.g, a.beta, a.cu_seqlens, a.initial_state, a.o, a.final_state, a.workspace + w.tm, a.workspace + w.b};
+}
+
+/// The call with every address replaced by whether it is given: equal for calls that differ in addresses only.
+GdnForwardArguments shape_of(GdnForwardArguments a) {
+  for (runtime::DeviceAddress* address : {&a.q, &a.k, &a.v, &a.g, &a.beta, &a.cu_seqlens, &a.initial_state, &a.o, &a.final_state, &a.workspace})
+    *address = *address != 0;
+  return a;
+}
+
+/// Moves a step to the addresses of another call.
+void rebind(runtime::Device& device, Step& step, std::span<const runtime::DeviceAddress, kTensors.size()> addresses) {
+  std::array<runtime::DeviceAddress, kTensors.size()> ordered{};
+  std::size_t count = 0;
+  for (const program::TensorDescription& tensor : step.program->built->program.sidecar().tensors) {
+    const auto at = std::find(kTensors.begin(), kTensors.end(), std::string_view(tensor.name));
+    if (at == kTensors.end()) throw InternalError("gdn_forward: a kernel has a tensor '" + tensor.name + "'");
+    ordered.at(count++) = addresses[static_cast<std::size_t>(at - kTensors.begin())];
+  }
+  step.bound.rebind(device, std::span(ordered).first(count));
 }
 
 const char* element_of(gdn::DType dtype) { return dtype == gdn::DType::bf16 ? "bf16" : "f16"; }
@@ -71,10 +101,9 @@ gdn::Form GdnForward::form_of(const GdnForwardArguments& a) const {
   return options_.form.value_or(gdn::choose_form(a.sequences(), a.hv));
 }
 
-std::shared_ptr<const Steps> GdnForward::bind_steps(const GdnForwardArguments& a) {
+Steps GdnForward::bind_steps(const GdnForwardArguments& a) {
   const Workspace w = layout_of(a);
-  check_gdn_forward(a, w.bytes);
-  auto steps = std::make_shared<Steps>();
+  Steps steps;
   const std::int64_t N = a.sequences(), T = a.tokens();
   if (N == 0) return steps;  // neither rows nor states
 
@@ -116,19 +145,30 @@ std::shared_ptr<const Steps> GdnForward::bind_steps(const GdnForwardArguments& a
   prologue_scalars["levels"] = levels;
   prologue_scalars["top"] = top;
   forward_scalars["scale"] = a.scale != 0 ? double{a.scale} : 1 / std::sqrt(double(a.dk));
-  steps->push_back(bind_step(programs_.device(), kernels[0], prologue, prologue_scalars));
+  steps.push_back(bind_step(programs_.device(), kernels[0], prologue, prologue_scalars));
   // The chain kernel reads only the arguments before it waits for the prologue.
-  steps->push_back(bind_step(programs_.device(), kernels[1], forward, forward_scalars, /*programmatic=*/true));
+  steps.push_back(bind_step(programs_.device(), kernels[1], forward, forward_scalars, /*programmatic=*/true));
   return steps;
 }
 
-std::shared_ptr<const Steps> GdnForward::prepare(const GdnForwardArguments& arguments) {
-  std::shared_ptr<const Steps> steps = calls_.find(arguments);
+std::shared_ptr<const Steps> GdnForward::prepare(const GdnForwardArguments& a) {
+  std::shared_ptr<const Steps> steps = calls_.find(a);
   if (!steps) {
-    steps = bind_steps(arguments);
-    calls_.put(arguments, steps);
+    const Workspace w = layout_of(a);
+    check_gdn_forward(a, w.bytes);
+    const GdnForwardArguments shape = shape_of(a);
+    if (const std::shared_ptr<const Steps> known = shapes_.find(shape)) {
+      auto moved = std::make_shared<Steps>(*known);
+      const auto addresses = addresses_of(a, w);
+      for (Step& step : *moved) rebind(programs_.device(), step, addresses);
+      steps = std::move(moved);
+    } else {
+      steps = std::make_shared<Steps>(bind_steps(a));
+      shapes_.put(shape, steps);
+    }
+    calls_.put(a, steps);
   }
-  if (programs_.device().kind() == "sim") check_host_offsets(arguments);
+  if (programs_.device().kind() == "sim") check_host_offsets(a);
   return steps;
 }
 

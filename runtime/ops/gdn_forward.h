@@ -58,10 +58,11 @@ class GdnForward {
   gdn::Form form_of(const GdnForwardArguments&) const;
 
  private:
-  std::shared_ptr<const Steps> bind_steps(const GdnForwardArguments&);
+  Steps bind_steps(const GdnForwardArguments&);
   GdnForwardOptions options_;
   LoadedPrograms programs_;
   CallCache<GdnForwardArguments> calls_;
+  CallCache<GdnForwardArguments> shapes_;  // by sizes alone: steps whose addresses are to be replaced
 };
 
 }  // namespace tilewright::ops

@@ -11,20 +11,26 @@ const std::string kWho = "gdn_forward: ";
 
 [[noreturn]] void refuse(const std::string& what) { throw ArgumentError(kWho + what); }
 
-struct Region {
-  const char* name;
-  DeviceAddress address;
-  std::uint64_t bytes;
-  bool output;
-};
-
-bool overlap(const Region& a, const Region& b) {
+bool overlap(const MemoryRegion& a, const MemoryRegion& b) {
   return a.address != 0 && b.address != 0 && a.bytes != 0 && b.bytes != 0 && a.address < b.address + b.bytes &&
          b.address < a.address + a.bytes;
 }
 
-/// Every tensor of the call with its size.
-std::vector<Region> regions_of(const GdnForwardArguments& a) {
+void check_overlaps(const GdnForwardArguments& a, const std::vector<MemoryRegion>& regions) {
+  for (const MemoryRegion& out : regions) {
+    if (!out.output) continue;
+    for (const MemoryRegion& other : regions) {
+      if (&other == &out || (other.output && &other > &out) || !overlap(out, other)) continue;
+      const bool in_place = std::strcmp(out.name, "final_state") == 0 && std::strcmp(other.name, "initial_state") == 0 &&
+                            a.final_state == a.initial_state;
+      if (!in_place) refuse(std::string(out.name) + " overlaps " + other.name + ", expected memory of its own");
+    }
+  }
+}
+
+}  // namespace
+
+std::vector<MemoryRegion> gdn_forward_regions(const GdnForwardArguments& a) {
   const auto tokens = static_cast<std::uint64_t>(a.tokens()), sequences = static_cast<std::uint64_t>(a.sequences());
   const std::uint64_t qk = tokens * static_cast<std::uint64_t>(a.hk) * static_cast<std::uint64_t>(a.dk) * 2;
   const std::uint64_t v = tokens * static_cast<std::uint64_t>(a.hv) * static_cast<std::uint64_t>(a.dv) * 2;
@@ -43,20 +49,6 @@ std::vector<Region> regions_of(const GdnForwardArguments& a) {
           {"final_state", a.final_state, state, true},
           {"workspace", a.workspace, a.workspace_bytes, true}};
 }
-
-void check_overlaps(const GdnForwardArguments& a, const std::vector<Region>& regions) {
-  for (const Region& out : regions) {
-    if (!out.output) continue;
-    for (const Region& other : regions) {
-      if (&other == &out || (other.output && &other > &out) || !overlap(out, other)) continue;
-      const bool in_place = std::strcmp(out.name, "final_state") == 0 && std::strcmp(other.name, "initial_state") == 0 &&
-                            a.final_state == a.initial_state;
-      if (!in_place) refuse(std::string(out.name) + " overlaps " + other.name + ", expected memory of its own");
-    }
-  }
-}
-
-}  // namespace
 
 void check_gdn_forward_sizes(const GdnForwardArguments& a) {
   constexpr std::int64_t most_tokens = (std::int64_t{1} << 30) - 1;
@@ -82,8 +74,8 @@ void check_gdn_forward_sizes(const GdnForwardArguments& a) {
 
 void check_gdn_forward(const GdnForwardArguments& a, std::uint64_t workspace_bytes) {
   check_gdn_forward_sizes(a);
-  const std::vector<Region> regions = regions_of(a);
-  for (const Region& r : regions) {
+  const std::vector<MemoryRegion> regions = gdn_forward_regions(a);
+  for (const MemoryRegion& r : regions) {
     const std::string name = r.name;
     const bool optional = name == "cu_seqlens" || name == "initial_state" || name == "final_state";
     if (name == "workspace") continue;

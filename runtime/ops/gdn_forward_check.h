@@ -4,6 +4,16 @@
 
 namespace tilewright::ops {
 
+/// A tensor of a call, as memory.
+struct MemoryRegion {
+  const char* name;
+  runtime::DeviceAddress address;
+  std::uint64_t bytes;
+  bool output;
+};
+/// Every tensor of a call and the workspace; sizes must be good.
+std::vector<MemoryRegion> gdn_forward_regions(const GdnForwardArguments&);
+
 /// Sizes, dtype, heads and widths.
 void check_gdn_forward_sizes(const GdnForwardArguments&);
 /// All of a call: sizes, pointers, alignment, workspace, overlaps of outputs.

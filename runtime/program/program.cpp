@@ -108,6 +108,9 @@ BoundProgram::BoundProgram(const Program& program, runtime::Device& device, cons
     slots_.push_back({false, words_.size(), bytes});
     words_.push_back(word);
   };
+  const auto index_of = [&](const std::string& tensor) {
+    return static_cast<std::size_t>(sidecar.tensor(tensor) - sidecar.tensors.data());
+  };
   for (const ParameterDescription& parameter : sidecar.parameters) {
     const auto given = arguments.tensors.find(parameter.tensor);
     const bool present = given != arguments.tensors.end();
@@ -115,21 +118,40 @@ BoundProgram::BoundProgram(const Program& program, runtime::Device& device, cons
       case ParameterKind::tensor_map: {
         slots_.push_back({true, maps_.size(), sizeof(runtime::EncodedTensorMap)});
         maps_.emplace_back();
+        specs_.emplace_back();
         if (!present) break;
+        slots_.back().tensor = index_of(parameter.tensor);
         const TensorArgument& tensor = given->second;
         const runtime::TensorMapSpec spec =
             make_map(parameter.map, tensor.address != 0 ? tensor.address : some_address(arguments), tensor.shape,
                      tensor.strides, who + "tensor '" + parameter.tensor + "'");
         if (grid_[0] != 0) maps_.back() = device.encode(spec);
+        specs_.back() = spec;
         break;
       }
-      case ParameterKind::pointer: put_word(present ? given->second.address : 0, 8); break;
+      case ParameterKind::pointer:
+        put_word(present ? given->second.address : 0, 8);
+        if (present) slots_.back().tensor = index_of(parameter.tensor);
+        break;
       case ParameterKind::stride_i64: put_word(word_of(present ? given->second.strides[parameter.axis] : 0), 8); break;
       case ParameterKind::i32:
         put_word(word_of(static_cast<std::int32_t>(integer_of(parameter, arguments, who))), 4);
         break;
       case ParameterKind::i64: put_word(word_of(integer_of(parameter, arguments, who)), 8); break;
       case ParameterKind::f32: put_word(word_of(real_of(arguments.scalars.at(parameter.scalar))), 4); break;
+    }
+  }
+}
+
+void BoundProgram::rebind(runtime::Device& device, std::span<const runtime::DeviceAddress> addresses) {
+  for (const Slot& slot : slots_) {
+    if (!slot.tensor) continue;
+    const runtime::DeviceAddress address = addresses[*slot.tensor];
+    if (!slot.is_map) {
+      words_[slot.index] = address;
+    } else if (address != 0 && address != specs_[slot.index].address) {
+      specs_[slot.index].address = address;
+      if (grid_[0] != 0) maps_[slot.index] = device.encode(specs_[slot.index]);
     }
   }
 }

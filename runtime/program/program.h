@@ -1,7 +1,10 @@
 // A compiled program, and its launch with arguments.
 #pragma once
+#include <array>
 #include <cstdint>
 #include <memory>
+#include <optional>
+#include <span>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -43,6 +46,9 @@ class BoundProgram {
 
   /// CTAs along x, y and z. All zero where one is: then launch() does nothing.
   const std::array<unsigned, 3>& grid() const { return grid_; }
+  /// Moves every given tensor to a new address, in the order of Sidecar::tensors; shapes and scalars stay. Entries of absent
+  /// tensors are ignored. The addresses keep the alignment that the first ones had: the caller sees to it.
+  void rebind(runtime::Device&, std::span<const runtime::DeviceAddress> addresses);
   /// Enqueues the kernel, which must come from Program::image() of the same program and device.
   void launch(runtime::Device&, runtime::LoadedKernel&, void* stream = nullptr, bool programmatic = false) const;
 
@@ -51,10 +57,12 @@ class BoundProgram {
     bool is_map;
     std::size_t index;  // into maps_ or words_
     std::size_t bytes;
+    std::optional<std::size_t> tensor = std::nullopt;  // the given tensor whose address it holds, in Sidecar::tensors
   };
   std::array<unsigned, 3> grid_{0, 0, 0};
   std::vector<Slot> slots_;
   std::vector<runtime::EncodedTensorMap> maps_;
+  std::vector<runtime::TensorMapSpec> specs_;  // of maps_
   std::vector<std::uint64_t> words_;
 };
 

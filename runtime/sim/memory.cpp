@@ -47,18 +47,29 @@ void GlobalMemory::release(std::uint64_t address) {
   live_.erase(it);
 }
 
+void GlobalMemory::take_back(const Range& range) {
+  const auto it = std::find_if(lent_.begin(), lent_.end(), [&](const Range& r) { return r.begin == range.begin && r.end == range.end; });
+  if (it != lent_.end()) lent_.erase(it);
+}
+
 GlobalMemory::Range GlobalMemory::find(std::uint64_t address, std::uint64_t bytes) const {
-  auto it = live_.upper_bound(address);
-  if (it == live_.begin()) return {};
-  --it;
-  const Range r{it->first, it->first + it->second};
-  return r.holds(address, bytes) ? r : Range{};
+  if (auto it = live_.upper_bound(address); it != live_.begin()) {
+    --it;
+    const Range r{it->first, it->first + it->second};
+    if (r.holds(address, bytes)) return r;
+  }
+  for (const Range& r : lent_)
+    if (r.holds(address, bytes)) return r;
+  return {};
 }
 
 std::string GlobalMemory::describe(std::uint64_t address, std::uint64_t bytes) const {
   for (const auto& [begin, size] : freed_)
     if (address >= begin && address < begin + size)
       return std::to_string(address - begin) + " bytes into freed memory of " + std::to_string(size) + " bytes";
+  for (const Range& r : lent_)
+    if (address >= r.begin && address < r.end + (1u << 20))
+      return std::to_string(address - r.begin) + " bytes into memory of the caller of " + std::to_string(r.end - r.begin) + " bytes";
   auto it = live_.upper_bound(address);
   if (it != live_.begin()) {
     const auto& [begin, size] = *std::prev(it);

@@ -4,6 +4,7 @@
 #include <cstdint>
 #include <map>
 #include <string>
+#include <vector>
 
 namespace tilewright::runtime::sim {
 
@@ -22,7 +23,10 @@ class GlobalMemory {
       return address >= begin && address < end && bytes <= end - address;
     }
   };
-  /// The live allocation that holds all of [address, address + bytes), or an empty range.
+  /// Makes memory of somebody else accessible until it is taken back: a plain interval, not an allocation.
+  void lend(const Range& range) { lent_.push_back(range); }
+  void take_back(const Range& range);
+  /// The live allocation or lent range that holds all of [address, address + bytes), or an empty range.
   Range find(std::uint64_t address, std::uint64_t bytes) const;
   /// For people: where an address that is not valid lies ("48 bytes behind an allocation of 1024 bytes").
   std::string describe(std::uint64_t address, std::uint64_t bytes) const;
@@ -30,6 +34,7 @@ class GlobalMemory {
  private:
   std::map<std::uint64_t, std::size_t> live_;
   std::map<std::uint64_t, std::size_t> freed_;
+  std::vector<Range> lent_;
 };
 
 }  // namespace tilewright::runtime::sim

@@ -115,6 +115,14 @@ class SimulatedDevice final : public Device {
     options_.roles.insert(options_.roles.end(), roles.begin(), roles.end());
     options_.barriers.insert(options_.barriers.end(), barriers.begin(), barriers.end());
   }
+  void lend(const GlobalMemory::Range& range) {
+    const std::lock_guard lock(mutex_);
+    memory_->lend(range);
+  }
+  void take_back(const GlobalMemory::Range& range) {
+    const std::lock_guard lock(mutex_);
+    memory_->take_back(range);
+  }
   void reset() {
     const std::lock_guard lock(mutex_);
     statistics_ = {};
@@ -226,6 +234,18 @@ auto& simulated(D& device) {
 SimulatorStatistics statistics(const Device& device) { return simulated(device).statistics(); }
 void reset_statistics(Device& device) { simulated(device).reset(); }
 void add_names(Device& device, const std::vector<RoleName>& roles, const std::vector<BarrierName>& barriers) { simulated(device).add_names(roles, barriers); }
+
+LentMemory::LentMemory(Device& device, std::vector<Range> ranges) : device_(device) {
+  auto* simulated = dynamic_cast<SimulatedDevice*>(&device);
+  if (!simulated) return;
+  ranges_ = std::move(ranges);
+  for (const Range& r : ranges_) simulated->lend({r.address, r.address + r.bytes});
+}
+
+LentMemory::~LentMemory() {
+  if (ranges_.empty()) return;
+  for (const Range& r : ranges_) simulated(device_).take_back({r.address, r.address + r.bytes});
+}
 
 }  // namespace tilewright::runtime::sim
 

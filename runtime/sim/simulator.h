@@ -57,6 +57,24 @@ std::unique_ptr<Device> make_simulated_device(const SimulatorOptions&);
 /// Adds names that reports of later launches use, as a compiler's sidecar knows them. Error when `device` is of another kind.
 void add_names(Device& device, const std::vector<RoleName>& roles, const std::vector<BarrierName>& barriers);
 
+/// Memory of the caller's own that kernels of a simulated device may access while this object lives: what a caller passes as
+/// device pointers without having allocated it there. Does nothing on a device of another kind.
+class LentMemory {
+ public:
+  struct Range {
+    DeviceAddress address = 0;
+    std::uint64_t bytes = 0;
+  };
+  LentMemory(Device& device, std::vector<Range> ranges);
+  ~LentMemory();
+  LentMemory(const LentMemory&) = delete;
+  LentMemory& operator=(const LentMemory&) = delete;
+
+ private:
+  Device& device_;
+  std::vector<Range> ranges_;
+};
+
 /// Statistics of a device made by make_simulated_device; Error when `device` is of another kind.
 SimulatorStatistics statistics(const Device& device);
 void reset_statistics(Device& device);

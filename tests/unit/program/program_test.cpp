@@ -93,6 +93,21 @@ TEST_F(ProgramTest, BoundProgramOutlivesItsSourcesAndIsCopied) {
   EXPECT_EQ(device.parameter<std::uint64_t>(3), 0x4000u);
 }
 
+TEST_F(ProgramTest, RebindMovesGivenTensors) {
+  tensors.erase("state");
+  BoundProgram bound(program, device, tensors, scalars);
+  bound.rebind(device, std::array<runtime::DeviceAddress, 4>{0x5000, 0x6004, 0x3000, 0x7000});
+  test::FakeKernel kernel;
+  bound.launch(device, kernel);
+  ASSERT_EQ(device.specs.size(), 3u);  // o stays where it was
+  EXPECT_EQ(device.specs[2].address, 0x5000u);
+  EXPECT_EQ(device.specs[2].extents, device.specs[0].extents);
+  EXPECT_EQ(device.parameter<runtime::EncodedTensorMap>(0).words[0], 3u);
+  EXPECT_EQ(device.parameter<runtime::EncodedTensorMap>(1).words[0], 2u);
+  EXPECT_EQ(device.parameter<std::uint64_t>(2), 0x6004u);
+  EXPECT_EQ(device.parameter<std::uint64_t>(3), 0u);  // absent stays absent
+}
+
 TEST_F(ProgramTest, RaggedMapWrapsToTheRowsOfASequence) {
   BoundProgram(program, device, tensors, scalars);
   const runtime::TensorMapSpec& spec = device.specs.at(0);
