@@ -5,6 +5,8 @@
 #include <thread>
 #include <unordered_map>
 
+#include "runtime/ops/simulator_names.h"
+
 namespace tilewright::ops {
 namespace {
 
@@ -104,8 +106,10 @@ std::vector<std::shared_ptr<const Loaded>> LoadedPrograms::get(const std::vector
     if (!loaded_.contains(source.key)) missing.push_back(source);
   if (!missing.empty()) {
     const std::vector<BuiltPointer> built = build(missing, options_);
-    for (std::size_t i = 0; i < missing.size(); ++i)
+    for (std::size_t i = 0; i < missing.size(); ++i) {
       loaded_[missing[i].key] = std::make_shared<const Loaded>(Loaded{built[i], device_.load(built[i]->program.image())});
+      name_for_reports(device_, built[i]->program);
+    }
   }
   std::vector<std::shared_ptr<const Loaded>> result;
   for (const Source& source : sources) result.push_back(loaded_.at(source.key));
