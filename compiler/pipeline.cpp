@@ -7,6 +7,7 @@
 #include "compiler/dsl/BuilderImpl.h"
 #include "compiler/passes/hopper/Passes.h"
 #include "compiler/passes/tile/Passes.h"
+#include "compiler/verify/Verify.h"
 #include "dialect/hopper/Hopper.h"
 #include "mlir/Transforms/Passes.h"
 #include "tilewright/compile.h"
@@ -16,8 +17,8 @@ using namespace mlir;
 namespace tilewright {
 
 void build_tile_pipeline(OpPassManager& passes) {
-  passes.addPass(passes::verify_structure());
-  passes.addPass(passes::verify_in_flight());
+  passes.addPass(verify::verify_structure());
+  passes.addPass(verify::verify_in_flight());
   passes.addPass(passes::infer_layouts());
   passes.addPass(passes::plan_shared());
   passes.addPass(passes::insert_fences());

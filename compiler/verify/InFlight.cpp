@@ -1,13 +1,13 @@
 // Fragments and stages that asynchronous products still use: walks each role in program order with the batches in flight.
 #include <vector>
 
-#include "compiler/passes/tile/Passes.h"
-#include "compiler/passes/tile/Uses.h"
+#include "compiler/verify/Uses.h"
+#include "compiler/verify/Verify.h"
 #include "mlir/Dialect/SCF/IR/SCF.h"
 
 using namespace mlir;
 
-namespace tilewright::passes {
+namespace tilewright::verify {
 namespace {
 
 /// Products that settle together, or those started since the last batch.
@@ -174,4 +174,4 @@ struct VerifyInFlight : PassWrapper<VerifyInFlight, OperationPass<ModuleOp>> {
 
 std::unique_ptr<Pass> verify_in_flight() { return std::make_unique<VerifyInFlight>(); }
 
-}  // namespace tilewright::passes
+}  // namespace tilewright::verify

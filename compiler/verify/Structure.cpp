@@ -1,13 +1,13 @@
 // Rules that need the whole kernel: roles, rings, budgets, boxes. One function a rule.
-#include "compiler/passes/lowering/Lowering.h"
-#include "compiler/passes/tile/Passes.h"
-#include "compiler/passes/tile/Uses.h"
+#include "compiler/verify/Launch.h"
+#include "compiler/verify/Uses.h"
+#include "compiler/verify/Verify.h"
 #include "dialect/target/machine.h"
 #include "llvm/ADT/StringSet.h"
 
 using namespace mlir;
 
-namespace tilewright::passes {
+namespace tilewright::verify {
 namespace {
 
 std::string quoted(StringRef s) { return "\"" + s.str() + "\""; }
@@ -110,7 +110,7 @@ tile::RoleOp find_role(tile::KernelOp kernel, StringRef name) {
 
 /// The registers of all warpgroups come out of the launch's pool.
 LogicalResult check_budgets(tile::KernelOp kernel) {
-  auto launch = lowering::plan_launch(kernel);
+  auto launch = plan_launch(kernel);
   if (auto problem = target::threadCountProblem(launch.threads)) return kernel.emitOpError() << *problem;
   if (!launch.budgets) return success();
   SmallVector<int> budgets;
@@ -155,7 +155,7 @@ LogicalResult check_products(tile::KernelOp kernel) {
       gemm.emitOpError() << "role " << quoted(role.getSymName()) << " has " << role.getWarps() << " warp; a product needs whole warpgroups";
       return WalkResult::interrupt();
     }
-    auto launch = lowering::plan_launch(kernel);
+    auto launch = plan_launch(kernel);
     int64_t n = gemm.getAcc().getType().getShape()[1];
     if (launch.threads >= 512 && n > 192) {
       gemm.emitOpError() << "N = " << n << " with " << launch.threads << " threads: an instruction of more than 192 columns needs more registers at entry than a launch of 512 threads has";
@@ -222,4 +222,4 @@ struct VerifyStructure : PassWrapper<VerifyStructure, OperationPass<ModuleOp>> {
 
 std::unique_ptr<Pass> verify_structure() { return std::make_unique<VerifyStructure>(); }
 
-}  // namespace tilewright::passes
+}  // namespace tilewright::verify

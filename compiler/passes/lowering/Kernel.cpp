@@ -1,37 +1,14 @@
 // The function, its parameters, barrier initialisation, the branch into roles, and control flow.
 #include "compiler/passes/lowering/Lowering.h"
 
-#include "dialect/target/machine.h"
 #include "llvm/ADT/TypeSwitch.h"
 
 using namespace mlir;
 
 namespace tilewright::lowering {
 
-LaunchPlan plan_launch(tile::KernelOp kernel) {
-  LaunchPlan plan;
-  int warp = 0, barrier = 1;
-  auto place = [&](tile::RoleOp role) {
-    RolePlace p{warp, static_cast<int>(role.getWarps()), role.getSingleThread(), 0, static_cast<int>(role.getRegisters())};
-    if (p.warps > 1) p.barrier = barrier++;
-    plan.budgets |= p.registers != 0;
-    plan.roles[role.getSymName().str()] = p;
-    plan.order.push_back(role.getSymName().str());
-    warp += p.warps;
-  };
-  for (auto role : kernel.getBody().getOps<tile::RoleOp>())
-    if (role.getWarps() % 4 == 0) place(role);
-  for (auto role : kernel.getBody().getOps<tile::RoleOp>())
-    if (role.getWarps() % 4 != 0) place(role);
-  if (plan.budgets || warp > 4) warp = (warp + 3) / 4 * 4;
-  plan.threads = 32 * std::max(warp, 1);
-  plan.warpgroups = (warp + 3) / 4;
-  plan.entry_registers = target::registersAtEntry(plan.threads);
-  return plan;
-}
-
 Lowering::Lowering(tile::KernelOp kernel, OpBuilder& builder)
-    : kernel_(kernel), b_(builder), loc_(kernel.getLoc()), launch_(plan_launch(kernel)) {}
+    : kernel_(kernel), b_(builder), loc_(kernel.getLoc()), launch_(verify::plan_launch(kernel)) {}
 
 LogicalResult Lowering::run() {
   collect_parameters();

@@ -6,6 +6,7 @@
 #include <map>
 #include <set>
 
+#include "compiler/verify/Launch.h"
 #include "dialect/hopper/Hopper.h"
 #include "dialect/layout/layout.h"
 #include "dialect/tile/Tile.h"
@@ -21,25 +22,8 @@ using mlir::Location;
 using mlir::Type;
 using mlir::Value;
 
-/// Where a role runs.
-struct RolePlace {
-  int first_warp = 0;
-  int warps = 0;
-  bool single_thread = false;
-  int barrier = 0;       // named barrier id
-  int registers = 0;     // budget, 0 for none
-};
-
-/// The launch that a kernel needs, and which warps run which role.
-struct LaunchPlan {
-  int threads = 0;
-  int warpgroups = 0;
-  int entry_registers = 0;                 // of each thread at launch, when budgets are declared
-  bool budgets = false;
-  std::map<std::string, RolePlace> roles;  // by name
-  std::vector<std::string> order;          // names by first warp
-};
-LaunchPlan plan_launch(tile::KernelOp kernel);
+using verify::LaunchPlan;
+using verify::RolePlace;
 
 /// One parameter of the emitted function.
 struct Parameter {

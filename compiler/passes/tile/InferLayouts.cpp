@@ -1,11 +1,15 @@
 #include "compiler/passes/tile/Passes.h"
-#include "compiler/passes/tile/Uses.h"
+#include "compiler/verify/Uses.h"
 #include "dialect/layout/layout.h"
 
 using namespace mlir;
 
 namespace tilewright::passes {
 namespace {
+
+using verify::ViewOrigin;
+using verify::for_each_use;
+using verify::origin_of;
 
 struct InferLayouts : PassWrapper<InferLayouts, OperationPass<ModuleOp>> {
   MLIR_DEFINE_EXPLICIT_INTERNAL_INLINE_TYPE_ID(InferLayouts)

@@ -1,11 +1,14 @@
 #include "compiler/passes/tile/Passes.h"
-#include "compiler/passes/tile/Uses.h"
+#include "compiler/verify/Uses.h"
 #include "mlir/Dialect/SCF/IR/SCF.h"
 
 using namespace mlir;
 
 namespace tilewright::passes {
 namespace {
+
+using verify::for_each_use;
+using verify::root_of;
 
 struct InsertFences : PassWrapper<InsertFences, OperationPass<ModuleOp>> {
   MLIR_DEFINE_EXPLICIT_INTERNAL_INLINE_TYPE_ID(InsertFences)

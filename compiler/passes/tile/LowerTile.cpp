@@ -1,6 +1,7 @@
 #include "compiler/passes/lowering/Lowering.h"
 #include "compiler/passes/tile/Passes.h"
 #include "compiler/passes/tile/Sidecar.h"
+#include "compiler/verify/Verify.h"
 
 using namespace mlir;
 
@@ -32,8 +33,8 @@ struct LowerTile : PassWrapper<LowerTile, OperationPass<ModuleOp>> {
 std::unique_ptr<Pass> lower_tile() { return std::make_unique<LowerTile>(); }
 
 void register_tile_passes() {
-  registerPass([] { return verify_structure(); });
-  registerPass([] { return verify_in_flight(); });
+  registerPass([] { return verify::verify_structure(); });
+  registerPass([] { return verify::verify_in_flight(); });
   registerPass([] { return infer_layouts(); });
   registerPass([] { return plan_shared(); });
   registerPass([] { return insert_fences(); });

@@ -6,11 +6,6 @@
 
 namespace tilewright::passes {
 
-/// Needs: a kernel as the DSL builds it. Does: nothing. Leaves true: roles, rings, fragments and products fit each other and
-/// the machine (roles named exist, ring operations stand in the right role, budgets fit the pool, TMA boxes are legal).
-std::unique_ptr<mlir::Pass> verify_structure();
-/// Needs: verified structure. Does: nothing. Leaves true: no fragment or ring stage that a product in flight uses is touched.
-std::unique_ptr<mlir::Pass> verify_in_flight();
 /// Needs: verified structure. Does: gives every shared tile a layout from its uses. Leaves true: `layout` is set.
 std::unique_ptr<mlir::Pass> infer_layouts();
 /// Needs: layouts. Does: places tiles and barriers in the arena, the tiles of a ring's stage side by side. Leaves true:

@@ -1,7 +1,7 @@
 #include "compiler/passes/tile/Passes.h"
-#include "compiler/passes/tile/Uses.h"
 #include "dialect/layout/layout.h"
 #include "dialect/target/machine.h"
+#include "dialect/tile/Tile.h"
 
 using namespace mlir;
 

@@ -5,7 +5,7 @@
 #include "dialect/tile/Tile.h"
 #include "mlir/IR/Matchers.h"
 
-namespace tilewright::passes {
+namespace tilewright::verify {
 
 /// The allocation behind a stage or view.
 inline tile::SharedOp root_of(mlir::Value tile) {
@@ -47,4 +47,4 @@ inline ViewOrigin origin_of(mlir::Value tile) {
   return origin;
 }
 
-}  // namespace tilewright::passes
+}  // namespace tilewright::verify

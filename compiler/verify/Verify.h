@@ -1,0 +1,15 @@
+// The passes that only check. They run before the passes of compiler/passes/tile.
+#pragma once
+#include <memory>
+
+#include "mlir/Pass/Pass.h"
+
+namespace tilewright::verify {
+
+/// Needs: a kernel as the DSL builds it. Does: nothing. Leaves true: roles, rings, fragments and products fit each other and
+/// the machine (roles named exist, ring operations stand in the right role, budgets fit the pool, TMA boxes are legal).
+std::unique_ptr<mlir::Pass> verify_structure();
+/// Needs: verified structure. Does: nothing. Leaves true: no fragment or ring stage that a product in flight uses is touched.
+std::unique_ptr<mlir::Pass> verify_in_flight();
+
+}  // namespace tilewright::verify
