@@ -35,15 +35,14 @@ Program forward(ForwardConfig c) {
     auto v = k.staged<T>("v_tile", c.stages, {kChunk, columns}), tm = k.staged<T>("tm_tile", c.stages, {kChunk, kChunk});
     auto b = k.staged<f32>("b_tile", c.stages, {1, kChunk});
     auto p = k.staged<T>("p_tile", 2, {kChunk, kChunk});
-    auto decay = k.staged<f32>("decay_tile", 2, {2, kChunk});    // 2^b, scale 2^b
-    auto fading = k.staged<f16>("fading_tile", 2, {1, kChunk});  // 2^(b_C - b), at most 1: 11 bits suffice, registers do not
+    auto decay = k.staged<f32>("decay_tile", 2, {3, kChunk});  // 2^b, scale 2^b, 2^(b_C - b)
     auto o = k.staged<T>("o_tile", 2, {kChunk, columns});
 
     const bool wide = columns == 128;
     Role chain = k.role("chain", warpgroups(columns / 64), wide ? 208 : 240), aux = k.role("aux", warpgroups(1), wide ? 72 : 128);
     Role loader = k.role("load", one_thread(), 24), save = k.role("store", one_thread(), 24);
     Ring in = k.ring("in", c.stages, loader, {chain, aux}, q, key, v, tm, b);
-    Ring prepared = k.ring("prepared", 2, aux, {chain}, p, decay, fading);
+    Ring prepared = k.ring("prepared", 2, aux, {chain}, p, decay);
     Ring out = k.ring("out", 2, chain, {save}, o);
 
     loader([&] {
@@ -73,7 +72,7 @@ Program forward(ForwardConfig c) {
           Real bi = b[at].read(0, k.thread()), bC = b[at].read(0, kChunk - 1), e = exp2(bi);
           decay[to].write(0, k.thread(), e);
           decay[to].write(1, k.thread(), scale * e);
-          fading[to].write(0, k.thread(), exp2(bC - bi));
+          decay[to].write(2, k.thread(), exp2(bC - bi));
         });
         load(b_row, b[at].t());
         settle(product);
@@ -115,7 +114,7 @@ Program forward(ForwardConfig c) {
         tilewright::scale(St, decay[d].read(0, kChunk - 1));
         settle(v_new);
         auto Vn = cast<T>(Ut);
-        auto Vd = map<T>([](Real v, Real ed) { return v * ed; }, Vn, fading[d]);
+        auto Vd = map<T>([](Real v, Real ed) { return v * ed; }, Vn, decay[d].row(2));
         gemm_add(St, Vd, key[at]);
         Batch state = k.batch();
         settle(sq);

@@ -11,11 +11,14 @@
 
 namespace tilewright::gdn {
 
+/// Rows of a block of the inverse, and blocks of a chunk.
+inline constexpr int kBlock = 16, kBlocks = kChunk / kBlock;
+
 namespace detail {
 
-/// Inverts I + L of one head in one warp. On return block (i, j) of `Y` (i >= j) holds Y_ij; L's diagonal blocks hold D_i^-1.
+/// Inverts I + L of one head in one warp. Returns the blocks Y_ij (i >= j) row by row; L's diagonal blocks hold D_i^-1.
 inline std::vector<Frag<f32>> invert_unit_lower(Kernel& k, const Shared<f32>& L) {
-  constexpr int blocks = kChunk / 16, n = 16;
+  constexpr int blocks = kBlocks, n = kBlock;
   Index column = k.lane() & (n - 1), half = k.lane() >> 4;
   // A lane solves D x = e_column for diagonal blocks `half` and `half + 2`.
   std::vector<Real> x[2];
@@ -36,7 +39,6 @@ inline std::vector<Frag<f32>> invert_unit_lower(Kernel& k, const Shared<f32>& L)
   k.warp_sync();
   auto block = [&](int i, int j) { return L.view(n * i, n * j, {n, n}); };
   std::vector<Frag<f32>> Y;
-  auto index = [](int i, int j) { return i * (i + 1) / 2 + j; };
   for (int i = 0; i < blocks; ++i) {
     std::vector<Frag<f32>> row(i + 1, k.frag<f32>({n, n}));
     load(row[i], block(i, i));
@@ -49,15 +51,20 @@ inline std::vector<Frag<f32>> invert_unit_lower(Kernel& k, const Shared<f32>& L)
       map_to(Z, [](Real z) { return -z; }, Z);
       mma(row[j], Z, block(j, j));
     }
-    for (int j = 0; j <= i; ++j) Y.insert(Y.begin() + index(i, j), row[j]);
+    Y.insert(Y.end(), row.begin(), row.end());
   }
   return Y;
 }
 
 }  // namespace detail
 
-/// beta is floored here, in forward and backward alike, so that T diag(beta)^-1 exists.
+/// beta is floored here, in forward and backward alike, so that T diag(beta)^-1 exists; a negative beta counts as the floor.
 inline constexpr double kBetaFloor = 0x1p-40;
+/// A gate below this decays to nothing beside any fp32 number; the floor keeps differences of the cumulative sum exact to 1e-3.
+inline constexpr double kGateFloor = -80.0;
+
+/// max(x, floor) that keeps NaN.
+inline Real at_least(Real x, double floor) { return select(x < floor, floor, x); }
 
 template <Half T>
 Program prologue(Heads h) {
@@ -75,8 +82,8 @@ Program prologue(Heads h) {
 
     auto key = k.staged<T>("k_tile", 1, {kChunk, h.dk});
     // L of the heads in work, one for each warp; it takes over K's place, and T takes over L's.
-    const int l_rows = kChunk, t_rows = 136;  // 64 rows of 272 bytes = 136 rows of 128 bytes
-    auto L = k.shared<f32>("L", {warps_ * l_rows, kChunk}, 16);
+    const int t_rows = 136;  // 64 rows of L, 272 bytes each, are 136 rows of 128 bytes
+    auto L = k.shared<f32>("L", {warps_ * kChunk, kChunk}, 16);
     auto t = k.shared<T>("t_tile", {warps_ * t_rows, kChunk});
     k.overlay(L, key);
     k.overlay(t, key);
@@ -96,81 +103,83 @@ Program prologue(Heads h) {
 
         // g and beta of this chunk, [head][token]; zero past the end.
         Index token = k.thread() % kChunk;
-        for (int i = 0; i < (group + 1) / 2; ++i) {
-          Index r = k.thread() / kChunk + 2 * i;
+        for_range(k.thread() / kChunk, k.index(group), 2, [&](Index r) {
           Var<Real> gate(k.real(0.0)), strength(k.real(0.0));
-          if_((token < valid) & (r < group), [&] {
-            gate.set(G.read({s.first + row + token, key_head * group + r}));
-            strength.set(max(Beta.read({s.first + row + token, key_head * group + r}), kBetaFloor));
+          if_(token < valid, [&] {
+            gate.set(at_least(G.read({s.first + row + token, key_head * group + r}), kGateFloor));
+            strength.set(at_least(Beta.read({s.first + row + token, key_head * group + r}), kBetaFloor));
           });
-          if_(r < group, [&] {
-            b.write(r, token, gate.get() * 1.4426950408889634);
-            beta.write(r, token, strength.get());
-          });
-        }
+          b.write(r, token, gate.get() * 1.4426950408889634);
+          beta.write(r, token, strength.get());
+        });
         k.sync();
         // Cumulative sum: a warp a head, two tokens a lane.
-        for (int i = 0; i < (group + warps_ - 1) / warps_; ++i) {
-          Index r = k.warp() + i * warps_;
-          if_(r < group, [&] {
-            Index pair = k.lane() * 2;
-            Real x0 = b.read(r, pair), x1 = b.read(r, pair + 1), sum = x0 + x1;
-            for (int delta = 1; delta < 32; delta *= 2) {
-              Real below = k.shuffle_up(sum, delta);
-              sum = select(k.lane() >= delta, sum + below, sum);
-            }
-            Real first = sum - x1;
-            b.write(r, pair, first);
-            b.write(r, pair + 1, sum);
-            B.write({slot, key_head * group + r, pair}, first);
-            B.write({slot, key_head * group + r, pair + 1}, sum);
-          });
-        }
+        for_range(k.warp(), k.index(group), warps_, [&](Index r) {
+          Index pair = k.lane() * 2;
+          Real x0 = b.read(r, pair), x1 = b.read(r, pair + 1), sum = x0 + x1;
+          for (int delta = 1; delta < 32; delta *= 2) {
+            Real below = k.shuffle_up(sum, delta);
+            sum = select(k.lane() >= delta, sum + below, sum);
+          }
+          Real first = sum - x1;
+          b.write(r, pair, first);
+          b.write(r, pair + 1, sum);
+          B.write({slot, key_head * group + r, pair}, first);
+          B.write({slot, key_head * group + r, pair + 1}, sum);
+        });
 
-        auto KK = k.frag<f32>({kChunk, kChunk}, "K K^T");
+        // K K^T in four column blocks: a warp needs those on and below its diagonal.
+        std::vector<Frag<f32>> KK;
         at = ring.wait();
-        gemm_zero(KK, key[at], key[at].t());
+        for (int j = 0; j < kBlocks; ++j) {
+          KK.push_back(k.frag<f32>({kChunk, kBlock}, "K K^T"));
+          gemm_zero(KK[j], key[at], key[at].view(j * kBlock, 0, {kBlock, h.dk}).t());
+        }
         settle(k.batch());
         ring.release(at);
         k.sync();
 
-        auto b_i = k.frag<f32>({kChunk, 1}), beta_i = k.frag<f32>({kChunk, 1}), b_j = k.frag<f32>({1, kChunk});
-        for (int first = 0; first < group; first += warps_) {
-          const int heads = std::min(warps_, group - first);
-          for (int w = 0; w < heads; ++w) {
-            load(b_i, b.row(first + w).t());
-            load(b_j, b.row(first + w));
-            load(beta_i, beta.row(first + w).t());
-            auto Lw = map<f32>(
-                [](Index i, Index j, Real x, Real bi, Real bj, Real be) { return select(i > j, be * x * exp2(bi - bj), 0.0); }, KK, b_i, b_j,
-                beta_i);
-            store(L.view(w * l_rows, 0, {l_rows, kChunk}), Lw);
+        auto b_i = k.frag<f32>({kChunk, 1}), beta_i = k.frag<f32>({kChunk, 1});
+        for_range(k.index(0), k.index(group), warps_, [&](Index first) {  // four heads at a time, a warp each
+          for (int w = 0; w < warps_; ++w) {
+            if_(first + w < group, [&] {
+              load(b_i, b.view(first + w, 0, {1, kChunk}).t());
+              load(beta_i, beta.view(first + w, 0, {1, kChunk}).t());
+              for (int j = 0; j < kBlocks; ++j) {
+                if_(k.warp() >= j, [&] {
+                  auto Lj = map<f32>(
+                      [&](Index row, Index col, Real x, Real bi, Real bj, Real be) {
+                        return select(row > col + j * kBlock, be * x * exp2(bi - bj), 0.0);
+                      },
+                      KK[j], b_i, b.view(first + w, j * kBlock, {1, kBlock}), beta_i);
+                  store(L.view(w * kChunk, j * kBlock, {kChunk, kBlock}), Lj);
+                });
+              }
+            });
           }
           k.sync();
-          if_(k.warp() < heads, [&] {
-            auto Y = detail::invert_unit_lower(k, L.view(k.warp() * l_rows, 0, {l_rows, kChunk}));
+          if_(first + k.warp() < group, [&] {
+            auto Y = detail::invert_unit_lower(k, L.view(k.warp() * kChunk, 0, {kChunk, kChunk}));
             k.warp_sync();
             auto out = t.view(k.warp() * t_rows, 0, {kChunk, kChunk});
-            auto beta_j = k.frag<f32>({1, 16});
-            auto zero = k.frag<T>({16, 16});
+            auto zero = k.frag<T>({kBlock, kBlock});
             map_to(zero, [&] { return k.real(0.0); });
-            auto my_beta = beta.view(k.warp() + first, 0, {1, kChunk});
-            for (int j = 0; j < 4; ++j) {
-              load(beta_j, my_beta.view(0, 16 * j, {1, 16}));
-              for (int i = 0; i < 4; ++i) {
-                auto place = out.view(16 * i, 16 * j, {16, 16});
+            auto my_beta = beta.view(first + k.warp(), 0, {1, kChunk});
+            for (int j = 0; j < kBlocks; ++j) {
+              for (int i = 0; i < kBlocks; ++i) {
+                auto place = out.view(kBlock * i, kBlock * j, {kBlock, kBlock});
                 if (i < j) store(place, zero);
-                else store(place, map<T>([](Real y, Real be) { return y * be; }, Y[i * (i + 1) / 2 + j], beta_j));
+                else store(place, map<T>([](Real y, Real be) { return y * be; }, Y[i * (i + 1) / 2 + j], my_beta.view(0, kBlock * j, {1, kBlock})));
               }
             }
             k.warp_sync();
             if_(k.lane() == 0, [&] {
               tma_store(Tm.tile({slot, key_head * group + first + k.warp(), 0, 0}, {1, 1, kChunk, kChunk}), out);
-              k.store_wait_complete();
+              k.store_wait(0);
             });
           });
           k.sync();
-        }
+        });
       });
     });
   });
