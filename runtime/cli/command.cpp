@@ -37,7 +37,7 @@ void add_run(CLI::App& app, Options& o) {
       ->check(CLI::IsMember({"ordinary", "few_keys", "same_keys", "no_decay", "strong_decay"}))
       ->capture_default_str();
   app.add_option("--shape", o.shapes, "sizes of kernels other than gdn-forward: MxNxK of a gemm")->expected(1);
-  app.add_option("--seed", o.seed, "of the inputs")->capture_default_str();
+  app.add_option("--seed", o.seed, "of the inputs")->check(CLI::NonNegativeNumber)->capture_default_str();
   app.add_option("--batch", o.batch, "this many sequences of one length as a batch, without offsets")
       ->check(CLI::Range(std::int64_t{1}, std::int64_t{1} << 20))
       ->capture_default_str();
@@ -130,13 +130,20 @@ int command(int argc, const char* const* argv, std::ostream& out, std::ostream& 
   bench_app->add_flag("--json", o.json, "rows as JSON");
   actions[bench_app] = bench;
 
+  const auto named = [&](const CLI::App* subcommand) { return subcommand->get_name() == argv[1]; };
+  if (argc > 1 && argv[1][0] != '-' && app.get_subcommands(named).empty()) {
+    err << "tilewright: no subcommand '" << argv[1] << "'; expected list, compile, inspect, run or bench\n";
+    return 2;
+  }
   try {
     app.parse(argc, argv);
   } catch (const CLI::ParseError& error) {
     return app.exit(error, out, err) == 0 ? 0 : 2;
   }
   try {
-    return actions.at(app.get_subcommands().front())(o, out);
+    const int status = actions.at(app.get_subcommands().front())(o, out);
+    if (!out.flush()) throw Error("the result could not be written to the standard output");
+    return status;
   } catch (const UsageError& error) {
     err << "tilewright: " << error.what() << "\n";
     return 2;

@@ -4,15 +4,37 @@
 #include <chrono>
 #include <nlohmann/json.hpp>
 #include <ostream>
+#include <utility>
 
 #include "runtime/cli/registry.h"
 
 namespace tilewright::cli {
 
+namespace {
+
+/// Refuses options that only gdn-forward reads, where they ask for something else than the default.
+void check_options(const Options& o) {
+  if (!o.lens.empty()) throw UsageError("run: " + o.kernel + " has no --lens, its size is --shape");
+  const Options defaults;
+  const std::pair<const char*, bool> given[]{{"--heads", o.heads != defaults.heads},
+                                             {"--dtype", o.dtype != defaults.dtype},
+                                             {"--form", o.form != defaults.form},
+                                             {"--kind", o.kind != defaults.kind},
+                                             {"--batch", o.batch != defaults.batch},
+                                             {"--offsets", o.offsets != defaults.offsets},
+                                             {"--margin", o.margin != defaults.margin},
+                                             {"--state-v-first", o.state_v_first},
+                                             {"--no-initial-state", o.no_initial_state}};
+  for (const auto& [option, is_given] : given)
+    if (is_given) throw UsageError(std::string("run: ") + option + " is an option of gdn-forward, " + o.kernel + " has none");
+}
+
+}  // namespace
+
 int run(const Options& o, std::ostream& out) {
   const Entry& entry = find(o.kernel);
   if (entry.name == "gdn-forward") return run_gdn_forward(o, out);
-  if (!o.lens.empty()) throw UsageError("run: " + o.kernel + " has no --lens, its size is --shape");
+  check_options(o);
   const HostCase host = entry.host_case(o);
   const auto device = runtime::make_device(o.device);
   const auto begin = std::chrono::steady_clock::now();

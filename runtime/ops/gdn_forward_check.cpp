@@ -1,5 +1,6 @@
 #include "runtime/ops/gdn_forward_check.h"
 
+#include <cmath>
 #include <cstring>
 #include <vector>
 
@@ -51,12 +52,15 @@ std::vector<MemoryRegion> gdn_forward_regions(const GdnForwardArguments& a) {
 }
 
 void check_gdn_forward_sizes(const GdnForwardArguments& a) {
+  // Byte counts of every tensor stay below 2^63 within these limits.
   constexpr std::int64_t most_tokens = (std::int64_t{1} << 30) - 1;
+  constexpr int most_heads = 65535;
   if (a.dtype != gdn::DType::bf16 && a.dtype != gdn::DType::f16)
     refuse("dtype is " + std::to_string(static_cast<int>(a.dtype)) + ", expected bf16 (0) or f16 (1)");
   if (a.hk < 1) refuse("hk is " + std::to_string(a.hk) + ", expected at least 1 key head");
   if (a.hv < 1 || a.hv % a.hk != 0)
     refuse("hv is " + std::to_string(a.hv) + ", expected a positive multiple of hk = " + std::to_string(a.hk));
+  if (a.hv > most_heads) refuse("hv is " + std::to_string(a.hv) + ", expected at most " + std::to_string(most_heads) + " value heads");
   if (a.dk != 128 || a.dv != 128)
     throw UnsupportedError(kWho + "head widths dk = " + std::to_string(a.dk) + ", dv = " + std::to_string(a.dv) +
                            " are not supported, expected 128 and 128");
@@ -69,11 +73,13 @@ void check_gdn_forward_sizes(const GdnForwardArguments& a) {
     refuse("N is " + std::to_string(a.N) + " without cu_seqlens, expected 0 or batch = " + std::to_string(a.batch));
   if (a.T > most_tokens / a.batch)
     refuse("batch x T is " + std::to_string(a.batch) + " x " + std::to_string(a.T) + " tokens, expected fewer than 2^30");
-  if (a.N > most_tokens) refuse("N is " + std::to_string(a.N) + ", expected fewer than 2^30 sequences");
+  if (a.sequences() > most_tokens)
+    refuse(std::string(a.cu_seqlens != 0 ? "N" : "batch") + " is " + std::to_string(a.sequences()) + ", expected fewer than 2^30 sequences");
 }
 
 void check_gdn_forward(const GdnForwardArguments& a, std::uint64_t workspace_bytes) {
   check_gdn_forward_sizes(a);
+  if (!std::isfinite(a.scale)) refuse("scale is " + std::to_string(a.scale) + ", expected a finite number (0: dk^-1/2)");
   const std::vector<MemoryRegion> regions = gdn_forward_regions(a);
   for (const MemoryRegion& r : regions) {
     const std::string name = r.name;

@@ -43,7 +43,8 @@ TEST(Command, List) {
 TEST(Command, WrongUsageIsStatus2) {
   for (const char* line : {"", "frobnicate", "run", "run nothing", "run gdn-forward --heads 3x4", "run gdn-forward --heads sixteen",
                            "run gdn-forward --lens 12-3", "run gdn-forward --kind odd", "run gdn-forward --shape 4", "run gemm --lens 4",
-                           "run gemm --shape 4x4", "run gemm --shape 64x60x64", "run gdn-forward --batch 2 --lens 3+4",
+                           "run gemm --shape 4x4", "run gemm --shape 64x60x64",
+                           "run gemm --dtype f16", "run copy --margin 3", "run gdn-forward --seed -1", "run gdn-forward --batch 2 --lens 3+4",
                            "inspect gemm", "inspect gemm --stage wine", "inspect gemm --stage ptx --json", "inspect gemm --stage ptx --only other",
                            "compile gemm", "bench copy", "bench gdn-forward", "bench gdn-forward --lens 64 --device sim", "bench gemm --lens 64"}) {
     const Ran r = ran(line);
@@ -52,6 +53,8 @@ TEST(Command, WrongUsageIsStatus2) {
     EXPECT_EQ(r.out, "") << line;
   }
   EXPECT_THAT(ran("run nothing").err, HasSubstr("expected one of gdn-forward, gemm"));
+  EXPECT_THAT(ran("frobnicate").err, HasSubstr("no subcommand 'frobnicate'; expected list, compile"));
+  EXPECT_THAT(ran("run gemm --dtype f16").err, HasSubstr("--dtype is an option of gdn-forward, gemm has none"));
   EXPECT_EQ(ran("--help").status, 0);
   EXPECT_EQ(ran("run --help").status, 0);
 }
@@ -98,6 +101,14 @@ TEST(Command, ResourcesAndFiles) {
   ASSERT_EQ(ran("compile copy --out " + (folder.path() / "new").string()).status, 0);
   for (const char* name : {"copy.tile.mlir", "copy.hopper.mlir", "copy.ll", "copy.ptx", "copy.cubin", "copy.json", "resources.json"})
     EXPECT_TRUE(std::filesystem::file_size(folder.path() / "new" / name) > 0) << name;
+}
+
+TEST(Command, OutputThatCannotBeWrittenIsAnError) {
+  std::ofstream full("/dev/full");
+  std::ostringstream err;
+  const char* const argv[]{"tilewright", "list"};
+  EXPECT_EQ(command(2, argv, full, err), 1);
+  EXPECT_THAT(err.str(), HasSubstr("could not be written"));
 }
 
 TEST(Command, ErrorsAreOneLine) {

@@ -2,6 +2,8 @@
 
 #include <gtest/gtest.h>
 
+#include <limits>
+
 #include "kernels/gdn/reference.h"
 #include "tests/unit/error_of.h"
 
@@ -148,6 +150,12 @@ TEST(GdnForwardErrors, Sizes) {
   EXPECT_THAT(call.refusal(), HasSubstr("N is 7 without cu_seqlens, expected 0 or batch = 1"));
   call.args = good, call.args.T = std::int64_t{1} << 31;
   EXPECT_THAT(call.refusal(), HasSubstr("expected fewer than 2^30"));
+  call.args = good, call.args.cu_seqlens = 0, call.args.N = 0, call.args.T = 0, call.args.batch = std::int64_t{1} << 62;
+  EXPECT_THAT(call.refusal(), HasSubstr("batch is 4611686018427387904, expected fewer than 2^30 sequences"));
+  call.args = good, call.args.hv = 65536;
+  EXPECT_THAT(call.refusal(), HasSubstr("hv is 65536, expected at most 65535 value heads"));
+  call.args = good, call.args.scale = std::numeric_limits<float>::infinity();
+  EXPECT_THAT(call.refusal(), HasSubstr("scale is inf, expected a finite number"));
 }
 
 TEST(GdnForwardErrors, Pointers) {
