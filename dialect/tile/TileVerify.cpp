@@ -154,6 +154,11 @@ LogicalResult TmaLoadOp::verify() {
   return verify_box(*this, getTensor().getType(), getTile().getType(), getCoords().size(), getRagged().size(), getBox());
 }
 LogicalResult TmaStoreOp::verify() {
+  for (auto [axis, coordinate] : llvm::enumerate(getCoords())) {
+    APInt at;
+    if (matchPattern(coordinate, m_ConstantInt(&at)) && at.isNegative())
+      return emitOpError() << "coordinate " << at.getSExtValue() << " of axis " << axis << ": TMA stores nothing before the first element; expected 0 or more";
+  }
   return verify_box(*this, getTensor().getType(), getTile().getType(), getCoords().size(), getRagged().size(), getBox());
 }
 LogicalResult LoadOp::verify() {

@@ -80,7 +80,12 @@ Step issue(Warp& w, const Instruction& i, LaneMask m) {
       if (op->map.rank != i.list_count)
         throw Fault{"a tensor map of rank " + std::to_string(op->map.rank) + " is used with " + std::to_string(i.list_count) + " coordinates", lane};
       const Ref* list = w.cta->launch.program->lists.data() + i.list;
-      for (unsigned n = 0; n < i.list_count; ++n) op->at[n] = w.in<std::int32_t>(list[n])[l];
+      for (unsigned n = 0; n < i.list_count; ++n) {
+        op->at[n] = w.in<std::int32_t>(list[n])[l];
+        // An H200 stops with an illegal instruction; loads from before the first element read zeros.
+        if (op->way == Way::to_global && op->at[n] < 0)
+          throw Fault{"a TMA store at coordinate " + std::to_string(op->at[n]) + " of dimension " + std::to_string(n) + "; expected none below 0", lane};
+      }
       op->bytes = box_bytes(op->map);
       w.cta->shared_at(op->shared, op->bytes, 128, lane, "TMA copy");
     } else {

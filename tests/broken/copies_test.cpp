@@ -66,6 +66,13 @@ TEST(BrokenCopy, StoredViewThatIsNotDense) {
     });
   }).says({"a view of 16 of its 32 columns is not dense"});
 }
+TEST(BrokenCopy, StoredBeforeTheFirstRow) {
+  Mistake([](Kernel& k, int& line) {
+    auto y = k.out<f32>("y", {16, 32});
+    auto tile = k.shared<f32>("tile", {16, 32});
+    k.role("all", one_thread())([&] { line = __LINE__, tma_store(y.tile({-4, 0}, {16, 32}), tile); });
+  }).says({"tma_store: coordinate -4 of axis 0", "expected 0 or more"});
+}
 TEST(BrokenCopy, FragmentOfAnotherShape) {
   Mistake([](Kernel& k, int& line) {
     auto tile = k.shared<bf16>("tile", {64, 128});

@@ -88,43 +88,48 @@ TEST(Boxes, OfATensorOfRankFour) {
   }
 }
 
-TEST(Boxes, PastEveryEdge) {
-  auto program = kernel("edges", [](Kernel& k) {
+/// Loads a box of 64 x 128 that begins at (row, col) of a tensor of 100 x 200, and stores it there too where `back`.
+void edge(int row, int col, bool back = true) {
+  auto program = kernel("edges", [=](Kernel& k) {
     Dim M = k.dim("M"), N = k.dim("N");
     auto x = k.in<f16>("x", {M, N});
     auto y = k.out<f16>("y", {M, N}), raw = k.out<f16>("raw", {64, 128});
-    Index row = k.scalar_i32("row"), col = k.scalar_i32("col");
+    Index r = k.scalar_i32("row"), c = k.scalar_i32("col");
     auto tile = k.staged<f16>("tile", 1, {64, 128});
     Role all = k.role("all", one_thread());
     Ring ring = k.ring("ring", 1, all, {all}, tile);
     all([&] {
       Stage s = ring.acquire();
-      ring.tma_load(s, tile, x.tile({row, col}, {64, 128}));
+      ring.tma_load(s, tile, x.tile({r, c}, {64, 128}));
       s = ring.wait();
-      tma_store(y.tile({row, col}, {64, 128}), tile[s]);
+      if (back) tma_store(y.tile({r, c}, {64, 128}), tile[s]);
       tma_store(raw.tile({0, 0}, {64, 128}), tile[s]);
       k.store_wait_complete();
       ring.release(s);
     });
   });
   auto x = noise("f16", {100, 200}, 3);
-  for (int row : {-20, 0, 70})
-    for (int col : {-40, 0, 104, 160}) {
-      SCOPED_TRACE(testing::Message() << "box at " << row << ", " << col);
-      Launch run(program);
-      run.in("x", x).out("y", "f16", {100, 200}).out("raw", "f16", {64, 128}).scalar("row", std::int64_t{row}).scalar("col", std::int64_t{col}).run();
-      expect_matrix(run["raw"], 0, [&](auto r, auto c) {
-        bool inside = r + row >= 0 && r + row < 100 && c + col >= 0 && c + col < 200;
-        return inside ? x.at(r + row, c + col) : 0.0;
-      });
-      for (int r = 0; r < 100; ++r)
-        for (int c = 0; c < 200; ++c) {
-          bool written = r >= row && r < row + 64 && c >= col && c < col + 128;
-          if (written) ASSERT_EQ(run["y"].at(r, c), x.at(r, c));
-          else ASSERT_TRUE(std::isnan(run["y"].at(r, c))) << r << ", " << c;
-        }
+  SCOPED_TRACE(testing::Message() << "box at " << row << ", " << col);
+  Launch run(program);
+  run.in("x", x).out("y", "f16", {100, 200}).out("raw", "f16", {64, 128}).scalar("row", std::int64_t{row}).scalar("col", std::int64_t{col}).run();
+  expect_matrix(run["raw"], 0, [&](auto r, auto c) {
+    bool inside = r + row >= 0 && r + row < 100 && c + col >= 0 && c + col < 200;
+    return inside ? x.at(r + row, c + col) : 0.0;
+  });
+  for (int r = 0; r < 100; ++r)
+    for (int c = 0; c < 200; ++c) {
+      bool written = back && r >= row && r < row + 64 && c >= col && c < col + 128;
+      if (written) ASSERT_EQ(run["y"].at(r, c), x.at(r, c));
+      else ASSERT_TRUE(std::isnan(run["y"].at(r, c))) << r << ", " << c;
     }
 }
+TEST(Boxes, Inside) { edge(20, 40); }
+TEST(Boxes, PastTheLastRow) { edge(70, 0); }
+TEST(Boxes, PastTheLastColumn) { edge(0, 104); }
+TEST(Boxes, PastTheLastColumnByAPanel) { edge(0, 160); }
+TEST(Boxes, PastBothEnds) { edge(70, 160); }
+TEST(Boxes, LoadedFromBeforeTheFirstRow) { edge(-20, 0, false); }
+TEST(Boxes, LoadedFromBeforeTheFirstColumn) { edge(0, -40, false); }
 
 TEST(Boxes, StoredByTwoRolesAtOnce) {
   auto program = kernel("two_stores", [](Kernel& k) {

@@ -36,7 +36,8 @@ class Tensor {
  public:
   Tensor(dsl::Builder* b, dsl::Id id) : builder(b), id(id) {}
 
-  /// Box of `extents` at `coords`; what lies outside the tensor reads as zero and is not written.
+  /// Box of `extents` at `coords`; what lies outside the tensor reads as zero and is not written. The coordinates of a store are
+  /// not negative (the machine stops); those of a load may be.
   TensorBox<T> tile(std::initializer_list<IndexOperand> coords, dsl::Extents extents) const {
     return {{id, ids(coords), std::move(extents), {}}, builder};
   }

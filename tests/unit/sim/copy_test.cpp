@@ -234,6 +234,8 @@ TEST(TensorMap, MisuseIsNamed) {
   EXPECT_THAT(error_of([&] { run_map(d, map, "add.u32 %s, %s, 64;" + load(2, "128"), out.address, 32); }), HasSubstr("is misaligned: expected a multiple of 128"));
   EXPECT_THAT(error_of([&] { run_map(d, EncodedTensorMap{}, load(2, "128"), out.address, 32); }), HasSubstr("does not hold a tensor map"));
   EXPECT_THAT(error_of([&] { run_map(d, map, load(2, "256"), out.address, 32); }), HasSubstr("0 of 1 arrivals pending, 128 bytes pending"));
+  const std::string store = "cp.async.bulk.tensor.2d.global.shared::cta.bulk_group [%map, {%c0, %c1}], [%s]; cp.async.bulk.commit_group; cp.async.bulk.wait_group 0;";
+  EXPECT_THAT(error_of([&] { run_map(d, map, store, out.address, 32, {0, -1}); }), HasSubstr("a TMA store at coordinate -1 of dimension 1; expected none below 0"));
   TensorMapSpec wrong = plane(in.address, 16, 64, 8, 4);   // more rows than the memory has
   EXPECT_THAT(error_of([&] { run_map(d, d.encode(wrong), load(2, "128"), out.address, 32, {0, 8}); }), HasSubstr("TMA load of 32 bytes at global address"));
 }
