@@ -62,7 +62,9 @@ function(tilewright_test_properties test label)
   set(environment "TILEWRIGHT_TOOLS=${CMAKE_SOURCE_DIR}/tools")
   if(TILEWRIGHT_SANITIZE)
     # LLVM's own containers are not instrumented, and its allocations live as long as the process.
-    list(APPEND environment "ASAN_OPTIONS=detect_container_overflow=0:detect_leaks=0" "UBSAN_OPTIONS=print_stacktrace=1")
+    list(APPEND environment "ASAN_SYMBOLIZER_PATH=${TILEWRIGHT_LLVM_DIR}/bin/llvm-symbolizer"
+      "ASAN_OPTIONS=detect_container_overflow=0:detect_leaks=0"
+      "UBSAN_OPTIONS=print_stacktrace=1")
   endif()
   set_tests_properties(${test} PROPERTIES LABELS ${label} TIMEOUT 600 ENVIRONMENT "${environment}")
 endfunction()
