@@ -71,7 +71,7 @@ void fill_rows(runtime::Device& device, const Buffer& to, std::int64_t rows, con
 Json large_tensors(Setup& setup) {
   // 8192 elements a token: element 2^31 lies in token 262144, inside the second sequence.
   const std::vector<std::int64_t> lens = setup.small ? std::vector<std::int64_t>{190, 77, 65, 70} : std::vector<std::int64_t>{261900, 400, 700, 200};
-  const Source source{setup.seed, 1, setup.small ? 4 : 64};
+  const Source source{setup.seed, setup.small ? 1 : 16, setup.small ? 4 : 64};
   runtime::Device& device = setup.target;
   std::vector<std::int64_t> offsets{0};
   for (std::int64_t n : lens) offsets.push_back(offsets.back() + n);
