@@ -135,6 +135,8 @@ mlir::FailureOr<std::string> emitPtx(mlir::ModuleOp module, const CodegenOptions
   if (!ir)
     return mlir::failure();
   for (llvm::Function &function : *ir)
+    function.addFnAttr("no-jump-tables", "true"); // branches on the warp index stay uniform branches
+  for (llvm::Function &function : *ir)
     for (llvm::BasicBlock &block : function)
       for (llvm::Instruction &instruction : block)
         if (auto *call = llvm::dyn_cast<llvm::CallInst>(&instruction); call && call->isInlineAsm())

@@ -39,8 +39,8 @@ def Tile_SettlePendingOp : Tile_Op<"settle_pending"> {
 def Tile_MmaOp : Tile_Op<"mma"> {
   let summary = "acc += A B within each warp (tf32), synchronously";
   let description = [{
-    `acc` [16, N] and `a` [16, K] are f32 fragments of a warp, `b` an f32 shared tile [K, N]; operands are cut
-    to tf32 (10 bits of mantissa). K and N multiples of 8. *Lowering*: `mma.sync.m16n8k8`; the sum over k is taken in the order that lets an
+    `acc` [16, N] and `a` [16, K] are f32 fragments of a warp, `b` an f32 shared tile [K, N]; operands are rounded
+    to tf32. K and N multiples of 8. *Lowering*: `mma.sync.m16n8k8`; the sum over k is taken in the order that lets an
     accumulator serve as A without moving between lanes.
   }];
   let arguments = (ins Tile_FragType:$acc, Tile_FragType:$a, Tile_SharedType:$b);

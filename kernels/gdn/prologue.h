@@ -16,30 +16,39 @@ inline constexpr int kBlock = 16, kBlocks = kChunk / kBlock;
 
 namespace detail {
 
-/// Inverts I + L of one head in one warp. Returns the blocks Y_ij (i >= j) row by row; L's diagonal blocks hold D_i^-1.
-inline std::vector<Frag<f32>> invert_unit_lower(Kernel& k, const Shared<f32>& L) {
-  constexpr int blocks = kBlocks, n = kBlock;
+/// Place of block (i, j), i >= j, among the stored blocks of a head: only those on and below the diagonal are kept.
+inline int block_index(int i, int j) { return i * (i + 1) / 2 + j; }
+inline constexpr int kStored = kBlocks * (kBlocks + 1) / 2;
+
+/// Inverts I + L of one head in one warp. L holds the blocks below each other. Returns the blocks Y_ij (i >= j) in their order; L's
+/// diagonal blocks hold D_i^-1 afterwards. `alone`: no other warp inverts the same L; else all of them do, in step.
+inline std::vector<Frag<f32>> invert_unit_lower(Kernel& k, const Shared<f32>& L, bool alone) {
+  constexpr int n = kBlock;
   Index column = k.lane() & (n - 1), half = k.lane() >> 4;
   // A lane solves D x = e_column for diagonal blocks `half` and `half + 2`.
   std::vector<Real> x[2];
+  auto diagonal = [&](int pass) {
+    Index i = half + 2 * pass;
+    return L.view(i * (i + 3) / 2 * n, 0, {n, n});
+  };
   for (int pass = 0; pass < 2; ++pass) {
-    auto D = L.view((half + 2 * pass) * n, 0, {n, kChunk});
-    Index origin = (half + 2 * pass) * n;
+    auto D = diagonal(pass);
     for (int i = 0; i < n; ++i) {
       Real sum = select(column == i, 1.0, 0.0);
-      for (int j = 0; j < i; ++j) sum = sum - D.read(i, origin + j) * x[pass][j];
+      for (int j = 0; j < i; ++j) sum = sum - D.read(i, j) * x[pass][j];
       x[pass].push_back(sum);
     }
   }
-  k.warp_sync();
+  auto rendezvous = [&] { alone ? k.warp_sync() : k.sync(); };
+  rendezvous();
   for (int pass = 0; pass < 2; ++pass) {
-    Index origin = (half + 2 * pass) * n;
-    for (int i = 0; i < n; ++i) L.write(origin + i, origin + column, x[pass][i]);
+    auto D = diagonal(pass);
+    for (int i = 0; i < n; ++i) D.write(i, column, x[pass][i]);
   }
-  k.warp_sync();
-  auto block = [&](int i, int j) { return L.view(n * i, n * j, {n, n}); };
+  rendezvous();
+  auto block = [&](int i, int j) { return L.view(n * block_index(i, j), 0, {n, n}); };
   std::vector<Frag<f32>> Y;
-  for (int i = 0; i < blocks; ++i) {
+  for (int i = 0; i < kBlocks; ++i) {
     std::vector<Frag<f32>> row(i + 1, k.frag<f32>({n, n}));
     load(row[i], block(i, i));
     for (int j = i - 1; j >= 0; --j) {
@@ -69,7 +78,8 @@ inline Real at_least(Real x, double floor) { return select(x < floor, floor, x);
 template <Half T>
 Program prologue(Heads h) {
   return kernel("gdn_prologue", [=](Kernel& k) {
-    const int group = h.group(), warps_ = 4;
+    using namespace detail;
+    const int group = h.group(), heads = std::min(4, group), packs = (group + heads - 1) / heads;  // value heads of a CTA: a warp each
     Dim tokens = k.dim("T"), N = k.dim("N"), slots = k.dim("slots");
     auto K = k.in<T>("k", {tokens, h.key_heads, h.dk});
     auto G = k.in<f32>("g", {tokens, h.value_heads}), Beta = k.in<f32>("beta", {tokens, h.value_heads});
@@ -77,18 +87,18 @@ Program prologue(Heads h) {
     auto B = k.out<f32>("b", {slots, h.value_heads, kChunk});
     Offsets offsets(k);
     Index levels = k.scalar_i32("levels"), top = k.scalar_i32("top");
-    auto [x, unused1, unused2] = k.grid(slots * h.key_heads);
-    Index key_head = x % h.key_heads, slot = x / h.key_heads;
+    auto [x, unused1, unused2] = k.grid(slots * Extent(h.key_heads * packs));
+    Index key_head = x / packs % h.key_heads, slot = x / (h.key_heads * packs), first = (x % packs) * heads;
+    Index head = key_head * group + first;  // the first value head of this CTA
+    auto exists = [&](Index w) { return first + w < group; };
 
     auto key = k.staged<T>("k_tile", 1, {kChunk, h.dk});
-    // L of the heads in work, one for each warp; it takes over K's place, and T takes over L's.
-    const int t_rows = 136;  // 64 rows of L, 272 bytes each, are 136 rows of 128 bytes
-    auto L = k.shared<f32>("L", {warps_ * kChunk, kChunk}, 16);
-    auto t = k.shared<T>("t_tile", {warps_ * t_rows, kChunk});
+    auto L = k.shared<f32>("L", {heads * kStored * kBlock, kBlock}, 16);  // takes over K's place, and T takes over L's
+    auto t = k.shared<T>("t_tile", {heads * kChunk, kChunk});
     k.overlay(L, key);
     k.overlay(t, key);
-    auto b = k.shared<f32>("b", {group, kChunk}), beta = k.shared<f32>("beta", {group, kChunk});
-    k.ctas_per_sm(3);
+    auto b = k.shared<f32>("b", {heads, kChunk}), beta = k.shared<f32>("beta", {heads, kChunk});
+    k.ctas_per_sm(4);
 
     Role all = k.role("all", warpgroups(1));
     Ring ring = k.ring("k", 1, all, {all}, key);
@@ -103,29 +113,33 @@ Program prologue(Heads h) {
 
         // g and beta of this chunk, [head][token]; zero past the end.
         Index token = k.thread() % kChunk;
-        for_range(k.thread() / kChunk, k.index(group), 2, [&](Index r) {
+        for (int i = 0; i < (heads + 1) / 2; ++i) {
+          Index w = k.thread() / kChunk + 2 * i;
           Var<Real> gate(k.real(0.0)), strength(k.real(0.0));
-          if_(token < valid, [&] {
-            gate.set(at_least(G.read({s.first + row + token, key_head * group + r}), kGateFloor));
-            strength.set(at_least(Beta.read({s.first + row + token, key_head * group + r}), kBetaFloor));
+          if_((token < valid) & (w < heads) & exists(w), [&] {
+            gate.set(at_least(G.read({s.first + row + token, head + w}), kGateFloor));
+            strength.set(at_least(Beta.read({s.first + row + token, head + w}), kBetaFloor));
           });
-          b.write(r, token, gate.get() * 1.4426950408889634);
-          beta.write(r, token, strength.get());
-        });
+          if_(w < heads, [&] {
+            b.write(w, token, gate.get() * 1.4426950408889634);
+            beta.write(w, token, strength.get());
+          });
+        }
         k.sync();
         // Cumulative sum: a warp a head, two tokens a lane.
-        for_range(k.warp(), k.index(group), warps_, [&](Index r) {
-          Index pair = k.lane() * 2;
-          Real x0 = b.read(r, pair), x1 = b.read(r, pair + 1), sum = x0 + x1;
+        if_(k.warp() < heads, [&] {
+          Index w = k.warp(), pair = k.lane() * 2;
+          Real x0 = b.read(w, pair), x1 = b.read(w, pair + 1), sum = x0 + x1;
           for (int delta = 1; delta < 32; delta *= 2) {
             Real below = k.shuffle_up(sum, delta);
             sum = select(k.lane() >= delta, sum + below, sum);
           }
-          Real first = sum - x1;
-          b.write(r, pair, first);
-          b.write(r, pair + 1, sum);
-          B.write({slot, key_head * group + r, pair}, first);
-          B.write({slot, key_head * group + r, pair + 1}, sum);
+          b.write(w, pair, sum - x1);
+          b.write(w, pair + 1, sum);
+          if_(exists(w), [&] {
+            B.write({slot, head + w, pair}, sum - x1);
+            B.write({slot, head + w, pair + 1}, sum);
+          });
         });
 
         // K K^T in four column blocks: a warp needs those on and below its diagonal.
@@ -140,45 +154,44 @@ Program prologue(Heads h) {
         k.sync();
 
         auto b_i = k.frag<f32>({kChunk, 1}), beta_i = k.frag<f32>({kChunk, 1});
-        for_range(k.index(0), k.index(group), warps_, [&](Index first) {  // four heads at a time, a warp each
-          for (int w = 0; w < warps_; ++w) {
-            if_(first + w < group, [&] {
-              load(b_i, b.view(first + w, 0, {1, kChunk}).t());
-              load(beta_i, beta.view(first + w, 0, {1, kChunk}).t());
-              for (int j = 0; j < kBlocks; ++j) {
-                if_(k.warp() >= j, [&] {
-                  auto Lj = map<f32>(
-                      [&](Index row, Index col, Real x, Real bi, Real bj, Real be) {
-                        return select(row > col + j * kBlock, be * x * exp2(bi - bj), 0.0);
-                      },
-                      KK[j], b_i, b.view(first + w, j * kBlock, {1, kBlock}), beta_i);
-                  store(L.view(w * kChunk, j * kBlock, {kChunk, kBlock}), Lj);
-                });
-              }
-            });
-          }
-          k.sync();
-          if_(first + k.warp() < group, [&] {
-            auto Y = detail::invert_unit_lower(k, L.view(k.warp() * kChunk, 0, {kChunk, kChunk}));
-            k.warp_sync();
-            auto out = t.view(k.warp() * t_rows, 0, {kChunk, kChunk});
-            auto zero = k.frag<T>({kBlock, kBlock});
-            map_to(zero, [&] { return k.real(0.0); });
-            auto my_beta = beta.view(first + k.warp(), 0, {1, kChunk});
-            for (int j = 0; j < kBlocks; ++j) {
-              for (int i = 0; i < kBlocks; ++i) {
-                auto place = out.view(kBlock * i, kBlock * j, {kBlock, kBlock});
-                if (i < j) store(place, zero);
-                else store(place, map<T>([](Real y, Real be) { return y * be; }, Y[i * (i + 1) / 2 + j], my_beta.view(0, kBlock * j, {1, kBlock})));
+        for (int i = 0; i < kBlocks; ++i) {  // block row i of every head is warp i's work
+          if_(k.warp() == i, [&] {
+            for (int w = 0; w < heads; ++w) {
+              load(b_i, b.row(w).t());
+              load(beta_i, beta.row(w).t());
+              for (int j = 0; j <= i; ++j) {
+                auto block = map<f32>(
+                    [&](Index r, Index c, Real x, Real bi, Real bj, Real be) {
+                      Real l = be * x * exp2(bi - bj);
+                      return j < i ? l : select(r > c + j * kBlock, l, 0.0);
+                    },
+                    KK[j], b_i, b.view(w, j * kBlock, {1, kBlock}), beta_i);
+                // The fragment's rows start at 16 i for this warp: the view starts as far before the block.
+                store(L.view(kBlock * (w * kStored + block_index(i, j) - i), 0, {kChunk, kBlock}), block);
               }
             }
-            k.warp_sync();
-            if_(k.lane() == 0, [&] {
-              tma_store(Tm.tile({slot, key_head * group + first + k.warp(), 0, 0}, {1, 1, kChunk, kChunk}), out);
-              k.store_wait(0);
-            });
           });
-          k.sync();
+        }
+        k.sync();
+        Index w = k.warp() % heads;  // with fewer heads than warps some invert the same one
+        auto Y = invert_unit_lower(k, L.view(w * (kStored * kBlock), 0, {kStored * kBlock, kBlock}), heads == 4);
+        k.sync();
+        if_(k.warp() < heads, [&] {
+          auto out = t.view(w * kChunk, 0, {kChunk, kChunk});
+          auto zero = k.frag<T>({kBlock, kBlock});
+          map_to(zero, [&] { return k.real(0.0); });
+          for (int j = 0; j < kBlocks; ++j) {
+            for (int i = 0; i < kBlocks; ++i) {
+              auto place = out.view(kBlock * i, kBlock * j, {kBlock, kBlock});
+              if (i < j) store(place, zero);
+              else store(place, map<T>([](Real y, Real be) { return y * be; }, Y[block_index(i, j)], beta.view(w, kBlock * j, {1, kBlock})));
+            }
+          }
+          k.warp_sync();
+          if_((k.lane() == 0) & exists(w), [&] {
+            tma_store(Tm.tile({slot, head + w, 0, 0}, {1, 1, kChunk, kChunk}), out);
+            k.store_wait(0);
+          });
         });
       });
     });

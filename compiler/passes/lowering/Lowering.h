@@ -119,7 +119,8 @@ class Lowering {
   Value shared_pointer(Value address, int offset = 0);
   Value element_pointer(const SharedPlace& place, const Fragment& f, int index, bool transposed, Value& lane_address);
   Value global_pointer(Value tensor, mlir::ValueRange coords);
-  Value load_element(Value pointer, Type element);
+  Value element_pointer(const SharedPlace& place, mlir::ValueRange coords, unsigned& alignment);
+  Value load_element(Value pointer, Type element, unsigned alignment);
   void store_element(Value pointer, Type element, Value value);
   void emit_read(tile::ReadOp op);
   void emit_write(tile::WriteOp op);

@@ -1,4 +1,6 @@
 // Addresses in shared and global memory, and single elements.
+#include <numeric>
+
 #include "compiler/passes/lowering/Lowering.h"
 
 using namespace mlir;
@@ -67,6 +69,29 @@ Value Lowering::shared_address(const SharedPlace& p, Value row, Value col) {
   Value panel = shr(byte, 7), chunk = bxor(band(shr(byte, 4), 7), band(row, 7));
   Value inside = add(add(shl(row, 7), shl(chunk, 4)), band(byte, 15));
   return add(add(start, mul(panel, p.layout.panel_bytes())), inside);
+}
+
+/// Pointer to one element at tile coordinates. In a row-major tile the constant part of the place becomes an offset of the
+/// instruction; with the alignment that follows from it, LLVM joins reads of neighbours into one wide load.
+Value Lowering::element_pointer(const SharedPlace& p, ValueRange coords, unsigned& alignment) {
+  if (p.layout.kind != layout::SharedLayout::row_major) return shared_pointer(shared_address(p, mapped(coords[0]), mapped(coords[1])));
+  constexpr int arena = 128;  // alignment of every tile
+  Value base = add(p.stage_base, p.offset);
+  int offset = 0, aligned = arena;
+  auto step = [&](Value coord, Value view, int view_constant, int bytes) {
+    APInt value;
+    offset += view_constant * bytes;
+    if (view) base = add(base, mul(view, bytes)), aligned = std::gcd(aligned, bytes);
+    if (matchPattern(coord, m_ConstantInt(&value))) {
+      offset += static_cast<int>(value.getSExtValue()) * bytes;
+    } else {
+      base = add(base, mul(mapped(coord), bytes)), aligned = std::gcd(aligned, bytes);
+    }
+  };
+  step(coords[0], p.row, p.const_row, p.layout.row_bytes());
+  step(coords[1], p.col, p.const_col, p.layout.element_bytes);
+  alignment = static_cast<unsigned>(std::gcd(aligned, offset ? offset : arena));
+  return shared_pointer(base, offset);
 }
 
 /// Lane part of an ldmatrix/stmatrix address: layout::matrix_lane_address of the fragment's first 16 columns. The blocks that
@@ -164,13 +189,13 @@ Value Lowering::global_pointer(Value tensor, ValueRange coords) {
 }
 
 /// Loads one element; 16-bit floats widen to f32.
-Value Lowering::load_element(Value pointer, Type element) {
+Value Lowering::load_element(Value pointer, Type element, unsigned alignment) {
   if (element.isBF16()) {
     Value bits = LLVM::LoadOp::create(b_, loc_, b_.getI16Type(), pointer);
     Value wide = shl(arith::ExtUIOp::create(b_, loc_, b_.getI32Type(), bits), 16);
     return arith::BitcastOp::create(b_, loc_, b_.getF32Type(), wide);
   }
-  Value v = LLVM::LoadOp::create(b_, loc_, element, pointer);
+  Value v = LLVM::LoadOp::create(b_, loc_, element, pointer, alignment);
   return element.isF16() ? Value(arith::ExtFOp::create(b_, loc_, b_.getF32Type(), v)) : v;
 }
 void Lowering::store_element(Value pointer, Type element, Value value) {
@@ -181,16 +206,16 @@ void Lowering::store_element(Value pointer, Type element, Value value) {
 
 void Lowering::emit_read(tile::ReadOp op) {
   auto shared = dyn_cast<tile::SharedType>(op.getFrom().getType());
-  Value pointer = shared ? shared_pointer(shared_address(place_of(op.getFrom()), mapped(op.getCoords()[0]), mapped(op.getCoords()[1])))
-                         : global_pointer(op.getFrom(), op.getCoords());
   Type element = shared ? shared.getElementType() : cast<tile::GlobalType>(op.getFrom().getType()).getElementType();
-  map_.map(op.getValue(), load_element(pointer, element));
+  unsigned alignment = tile::element_bytes(element);
+  Value pointer = shared ? element_pointer(place_of(op.getFrom()), op.getCoords(), alignment) : global_pointer(op.getFrom(), op.getCoords());
+  map_.map(op.getValue(), load_element(pointer, element, alignment));
 }
 void Lowering::emit_write(tile::WriteOp op) {
   auto shared = dyn_cast<tile::SharedType>(op.getTo().getType());
-  Value pointer = shared ? shared_pointer(shared_address(place_of(op.getTo()), mapped(op.getCoords()[0]), mapped(op.getCoords()[1])))
-                         : global_pointer(op.getTo(), op.getCoords());
   Type element = shared ? shared.getElementType() : cast<tile::GlobalType>(op.getTo().getType()).getElementType();
+  unsigned alignment = tile::element_bytes(element);
+  Value pointer = shared ? element_pointer(place_of(op.getTo()), op.getCoords(), alignment) : global_pointer(op.getTo(), op.getCoords());
   store_element(pointer, element, mapped(op.getValue()));
 }
 

@@ -58,7 +58,7 @@ inline void settle(Batch batch, Where where = Where::current()) {
   batch.builder->at(where);
   batch.builder->settle(batch.id);
 }
-/// acc [16, N] += a [16, K] b [K, N] within each warp, f32 operands cut to tf32 (10 bits of mantissa). K, N multiples of 8.
+/// acc [16, N] += a [16, K] b [K, N] within each warp, f32 operands rounded to tf32. K, N multiples of 8.
 inline void mma(const Frag<f32>& acc, const Frag<f32>& a, const Shared<f32>& b, Where where = Where::current()) {
   acc.builder->at(where);
   acc.builder->mma(acc.id, a.id, b.id);
