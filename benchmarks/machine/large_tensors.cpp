@@ -71,17 +71,17 @@ void fill_rows(runtime::Device& device, const Buffer& to, std::int64_t rows, con
 Json large_tensors(Setup& setup) {
   // 8192 elements a token: element 2^31 lies in token 262144, inside the second sequence.
   const std::vector<std::int64_t> lens = setup.small ? std::vector<std::int64_t>{190, 77, 65, 70} : std::vector<std::int64_t>{261900, 400, 700, 200};
-  const Source source{setup.seed, setup.small ? 1 : 16, setup.small ? 4 : 64};
+  const Source source{setup.seed, setup.small ? 2 : 16, setup.small ? 4 : 64};
   runtime::Device& device = setup.target;
   std::vector<std::int64_t> offsets{0};
   for (std::int64_t n : lens) offsets.push_back(offsets.back() + n);
   const std::int64_t T = offsets.back(), N = std::int64_t(lens.size()), hv = source.hv, elements = T * hv * kWidth;
 
-  const Buffer q(device, std::size_t(T * kWidth) * 2), k(device, q.bytes()), v(device, std::size_t(elements) * 2);
+  const Buffer q(device, std::size_t(T * source.hk * kWidth) * 2), k(device, q.bytes()), v(device, std::size_t(elements) * 2);
   const Buffer g(device, std::size_t(T * hv) * 4), beta(device, g.bytes()), cu(device, offsets);
   Buffer o(device, v.bytes()), state(device, std::size_t(N * hv * kWidth * kWidth) * 4);
-  fill_rows(device, q, T, source, 1);
-  fill_rows(device, k, T, source, 2);
+  fill_rows(device, q, T * source.hk, source, 1);
+  fill_rows(device, k, T * source.hk, source, 2);
   fill<std::uint16_t>(device, v, elements, [&](std::int64_t i) { return source.v(i); });
   fill<float>(device, g, T * hv, [&](std::int64_t i) { return source.g(i); });
   fill<float>(device, beta, T * hv, [&](std::int64_t i) { return source.beta(i); });

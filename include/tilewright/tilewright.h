@@ -76,8 +76,8 @@ typedef struct tilewright_gdn_forward_args {
   const void *q;              /* [batch, T, hk, dk], dtype */
   const void *k;              /* [batch, T, hk, dk], dtype; l2-normalised by the caller for a stable recurrence */
   const void *v;              /* [batch, T, hv, dv], dtype */
-  const float *g;             /* [batch, T, hv], natural log of the decay, <= 0 */
-  const float *beta;          /* [batch, T, hv], write strength, normally in 0..1 */
+  const float *g;             /* [batch, T, hv], natural log of the decay, <= 0; below -80 it counts as -80 */
+  const float *beta;          /* [batch, T, hv], write strength, normally in 0..1; below 2^-40 (negative too) it counts as 2^-40 */
   const void *cu_seqlens;     /* [N + 1], int32 or int64, or NULL */
   const float *initial_state; /* [N, hv, dk, dv] ([N, hv, dv, dk] with state_v_first), or NULL for zero */
   void *o;                    /* out: [batch, T, hv, dv], dtype */

@@ -86,6 +86,9 @@ Step issue(Warp& w, const Instruction& i, LaneMask m) {
         if (op->way == Way::to_global && op->at[n] < 0)
           throw Fault{"a TMA store at coordinate " + std::to_string(op->at[n]) + " of dimension " + std::to_string(n) + "; expected none below 0", lane};
       }
+      // Measured for loads: an H200 stops with an illegal instruction where a box does not begin at a multiple of 16 bytes.
+      if (const int first = op->at[0] * static_cast<int>(size_of(op->map.element)); first % 16 != 0)
+        throw Fault{"a TMA copy at coordinate " + std::to_string(op->at[0]) + " of dimension 0, " + std::to_string(first) + " bytes; expected a multiple of 16 bytes", lane};
       op->bytes = box_bytes(op->map);
       w.cta->shared_at(op->shared, op->bytes, 128, lane, "TMA copy");
     } else {

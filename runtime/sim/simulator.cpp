@@ -95,8 +95,12 @@ class SimulatedDevice final : public Device {
     const std::lock_guard lock(mutex_);
     memory_->release(address);
   }
-  void copy_to_device(DeviceAddress to, const void* from, std::size_t bytes) override { std::memcpy(checked(to, bytes, "copy to the device"), from, bytes); }
-  void copy_to_host(void* to, DeviceAddress from, std::size_t bytes) override { std::memcpy(to, checked(from, bytes, "copy to the host"), bytes); }
+  void copy_to_device(DeviceAddress to, const void* from, std::size_t bytes) override {
+    if (auto* place = checked(to, bytes, "copy to the device"); bytes) std::memcpy(place, from, bytes);
+  }
+  void copy_to_host(void* to, DeviceAddress from, std::size_t bytes) override {
+    if (auto* place = checked(from, bytes, "copy to the host"); bytes) std::memcpy(to, place, bytes);
+  }
   void fill(DeviceAddress to, std::uint8_t value, std::size_t bytes) override { std::memset(checked(to, bytes, "fill"), value, bytes); }
   EncodedTensorMap encode(const TensorMapSpec& s) override { return encode_tensor_map(s); }
   std::unique_ptr<LoadedKernel> load(const KernelImage& image) override {

@@ -100,12 +100,12 @@ TEST_P(Copy, LoadsABoxAndZeroesOutside) {
 
 TEST_P(Copy, NegativeCoordinatesAreOutside) {
   const Buffer in(device(), numbers(16 * 8)), out(device(), std::vector<std::uint32_t>(32));
-  run_map(device(), device().encode(plane(in.address, 16, 8, 8, 4)), load(2, "128"), out.address, 32, {-2, -1});
+  run_map(device(), device().encode(plane(in.address, 16, 8, 8, 4)), load(2, "128"), out.address, 32, {-4, -1});
   const auto r = out.read();
-  EXPECT_EQ(r[0], 0u);
-  EXPECT_EQ(r[8 + 1], 0u);
-  EXPECT_EQ(r[8 + 2], 1u);
-  EXPECT_EQ(r[16 + 7], 16u + 6);
+  EXPECT_EQ(r[4], 0u);
+  EXPECT_EQ(r[8 + 3], 0u);
+  EXPECT_EQ(r[8 + 4], 1u);
+  EXPECT_EQ(r[16 + 7], 16u + 4);
 }
 
 class Swizzle : public testing::TestWithParam<std::tuple<std::size_t, MapSwizzle, unsigned>> {};
@@ -236,6 +236,8 @@ TEST(TensorMap, MisuseIsNamed) {
   EXPECT_THAT(error_of([&] { run_map(d, map, load(2, "256"), out.address, 32); }), HasSubstr("0 of 1 arrivals pending, 128 bytes pending"));
   const std::string store = "cp.async.bulk.tensor.2d.global.shared::cta.bulk_group [%map, {%c0, %c1}], [%s]; cp.async.bulk.commit_group; cp.async.bulk.wait_group 0;";
   EXPECT_THAT(error_of([&] { run_map(d, map, store, out.address, 32, {0, -1}); }), HasSubstr("a TMA store at coordinate -1 of dimension 1; expected none below 0"));
+  EXPECT_THAT(error_of([&] { run_map(d, map, load(2, "128"), out.address, 32, {2, 0}); }),
+              HasSubstr("a TMA copy at coordinate 2 of dimension 0, 8 bytes; expected a multiple of 16 bytes"));
   TensorMapSpec wrong = plane(in.address, 16, 64, 8, 4);   // more rows than the memory has
   EXPECT_THAT(error_of([&] { run_map(d, d.encode(wrong), load(2, "128"), out.address, 32, {0, 8}); }), HasSubstr("TMA load of 32 bytes at global address"));
 }
