@@ -1,0 +1,89 @@
+// What the shipped kernels may cost: nothing in local memory, no performance-loss line, and registers, shared memory and barriers
+// as written down here, with every assembler of the tools folder (12.8 and 13.0).
+#include <gtest/gtest.h>
+
+#include <functional>
+
+#include <nlohmann/json.hpp>
+
+#include "examples/copy.h"
+#include "examples/linear_attention.h"
+#include "examples/softmax.h"
+#include "kernels/gdn/forward.h"
+#include "kernels/gdn/prologue.h"
+#include "kernels/gemm/gemm.h"
+#include "runtime/assemble/assemble.h"
+#include "runtime/assemble/tools.h"
+#include "tilewright/compile.h"
+
+namespace tilewright::test {
+namespace {
+
+struct Contract {
+  const char* name;
+  std::function<Program()> program;
+  unsigned registers, shared_bytes, barriers;  // registers and barriers at most, dynamic shared memory exactly
+};
+
+gdn::ForwardConfig chain(gdn::Heads heads, int columns, bool v_first = false) {
+  gdn::ForwardConfig c;
+  c.heads = heads;
+  c.value_columns = columns;
+  c.state_v_first = v_first;
+  return c;
+}
+
+const std::vector<Contract> contracts = {
+    {"copy", [] { return examples::copy({}); }, 24, 16416, 1},
+    {"gemm_one_role", [] { return gemm::gemm_one_role<bf16>({}); }, 96, 40976, 2},
+    {"gemm_two_roles", [] { return gemm::gemm_two_roles<bf16>({}); }, 96, 90160, 2},
+    {"gemm_bf16", [] { return gemm::gemm<bf16>({}); }, 168, 213040, 2},
+    {"gemm_f16", [] { return gemm::gemm<f16>({}); }, 168, 213040, 2},
+    {"forward_16x64", [] { return gdn::forward<bf16>(chain({16, 64}, 128)); }, 128, 226416, 1},
+    {"forward_16x64_f16", [] { return gdn::forward<f16>(chain({16, 64}, 128)); }, 128, 226416, 1},
+    {"forward_16x64_v_first", [] { return gdn::forward<bf16>(chain({16, 64}, 128, true)); }, 128, 226416, 1},
+    {"forward_split_2x8", [] { return gdn::forward<bf16>(chain({2, 8}, 64)); }, 168, 185456, 1},
+    {"forward_split_2x8_f16", [] { return gdn::forward<f16>(chain({2, 8}, 64)); }, 168, 185456, 1},
+    {"prologue_16x64", [] { return gdn::prologue<bf16>({16, 64}); }, 128, 53264, 2},
+    {"prologue_16x64_f16", [] { return gdn::prologue<f16>({16, 64}); }, 128, 53264, 2},
+    {"prologue_2x2", [] { return gdn::prologue<bf16>({2, 2}); }, 128, 16912, 2},
+    {"prologue_1x5", [] { return gdn::prologue<bf16>({1, 5}); }, 128, 53264, 2},
+    {"prologue_1x64", [] { return gdn::prologue<bf16>({1, 64}); }, 128, 53264, 2},
+};
+
+class Resources : public testing::TestWithParam<Contract> {};
+
+TEST_P(Resources, HoldWithEveryAssembler) {
+  const Contract& contract = GetParam();
+  const CompiledKernel kernel = compile(contract.program());
+  EXPECT_EQ(nlohmann::json::parse(kernel.sidecar).at("dynamic_shared_bytes").get<unsigned>(), contract.shared_bytes);
+  const auto assemblers = assemble::contract_assemblers();
+  ASSERT_GE(assemblers.size(), 2u) << "scripts/setup.sh installs the assemblers of CUDA 12.8 and 13.0";
+  for (const auto& tool : assemblers) {
+    assemble::AssembleOptions options;
+    options.ptxas = tool.path;
+    const auto assembled = assemble::assemble(kernel.ptx, options);  // throws on spills, a stack frame or a C75xx line
+    ASSERT_EQ(assembled.kernels.size(), 1u);
+    const auto& report = assembled.kernels[0];
+    EXPECT_EQ(report.spill_store_bytes + report.spill_load_bytes + report.stack_bytes, 0u) << report.assembler;
+    EXPECT_TRUE(report.performance_loss.empty()) << report.assembler;
+    EXPECT_LE(report.registers, contract.registers) << report.assembler;
+    EXPECT_LE(report.barriers, contract.barriers) << report.assembler;
+  }
+}
+
+INSTANTIATE_TEST_SUITE_P(Kernels, Resources, testing::ValuesIn(contracts), [](const auto& info) { return std::string(info.param.name); });
+
+TEST(Resources, ExamplesHold) {
+  for (const Program& program : {examples::softmax<bf16>({}), examples::linear_attention<bf16>({})}) {
+    const CompiledKernel kernel = compile(program);
+    for (const auto& tool : assemble::contract_assemblers()) {
+      assemble::AssembleOptions options;
+      options.ptxas = tool.path;
+      EXPECT_NO_THROW(assemble::assemble(kernel.ptx, options)) << kernel.name;
+    }
+  }
+}
+
+}  // namespace
+}  // namespace tilewright::test
