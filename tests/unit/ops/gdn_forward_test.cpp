@@ -86,6 +86,28 @@ TEST(GdnForward, PackedSequences) {
   }
 }
 
+TEST(GdnForward, EveryLengthUpToTwoChunksAndABit) {
+  std::vector<std::int64_t> lens(131);
+  for (std::size_t n = 0; n < lens.size(); ++n) lens[n] = static_cast<std::int64_t>(n);
+  Call call(lens);
+  GdnForward op(*call.device, {gdn::Form::split, {}});
+  op.run(call.args);
+  call.fetch();
+  const gdn::Outputs expected = gdn::recurrence(call.in);
+  const std::size_t token = expected.o.size() / static_cast<std::size_t>(call.in.tokens());
+  const std::size_t state = expected.final_state.size() / lens.size();
+  std::size_t first = 0;
+  for (std::size_t n = 0; n < lens.size(); first += token * n, ++n) {
+    const auto o = std::span(expected.o).subspan(first, token * n);
+    const auto got = std::span(call.o).subspan(first, token * n);
+    if (n > 0) {
+      EXPECT_LT(gdn::rms_ratio(std::span<const std::uint16_t>(got), gdn::DType::bf16, o), 6e-3) << "length " << n;
+    }
+    const auto got_state = std::span<const float>(call.state).subspan(state * n, state);
+    EXPECT_LT(gdn::rms_ratio(got_state, std::span(expected.final_state).subspan(state * n, state)), 6e-3) << "length " << n;
+  }
+}
+
 TEST(GdnForward, BatchWithoutOffsetsAndStateInPlace) {
   Call call({70, 70});
   call.args.cu_seqlens = 0, call.args.N = 0, call.args.batch = 2, call.args.T = 70;
