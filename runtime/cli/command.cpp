@@ -43,7 +43,7 @@ void add_run(CLI::App& app, Options& o) {
       ->capture_default_str();
   app.add_option("--offsets", o.offsets, "type of cu_seqlens")->check(CLI::IsMember({"int32", "int64"}))->capture_default_str();
   app.add_option("--margin", o.margin, "rows of NaN before the first and after the last sequence")->check(CLI::Range(0, 1 << 20));
-  app.add_flag("--no-initial-state", o.no_initial_state, "start from zero");
+  app.add_flag("--no-initial-state", o.no_initial_state, "start from zero; the bars of --check are stated for inputs with an initial state");
   app.add_flag("--check", o.check, "compare with fp64 on the host; exit status 1 when a bar is missed");
   app.add_flag("--twice", o.twice, "run twice and compare the bits");
   app.add_flag("--json", o.json, "result as JSON");

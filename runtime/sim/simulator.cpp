@@ -101,7 +101,9 @@ class SimulatedDevice final : public Device {
   void copy_to_host(void* to, DeviceAddress from, std::size_t bytes) override {
     if (auto* place = checked(from, bytes, "copy to the host"); bytes) std::memcpy(to, place, bytes);
   }
-  void fill(DeviceAddress to, std::uint8_t value, std::size_t bytes) override { std::memset(checked(to, bytes, "fill"), value, bytes); }
+  void fill(DeviceAddress to, std::uint8_t value, std::size_t bytes) override {
+    if (auto* place = checked(to, bytes, "fill"); bytes) std::memset(place, value, bytes);
+  }
   EncodedTensorMap encode(const TensorMapSpec& s) override { return encode_tensor_map(s); }
   std::unique_ptr<LoadedKernel> load(const KernelImage& image) override {
     const std::lock_guard lock(mutex_);

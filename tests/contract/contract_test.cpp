@@ -75,6 +75,7 @@ TEST_P(Resources, HoldWithEveryAssembler) {
 INSTANTIATE_TEST_SUITE_P(Kernels, Resources, testing::ValuesIn(contracts), [](const auto& info) { return std::string(info.param.name); });
 
 TEST(Resources, ExamplesHold) {
+  ASSERT_GE(assemble::contract_assemblers().size(), 2u);
   for (const Program& program : {examples::softmax<bf16>({}), examples::linear_attention<bf16>({})}) {
     const CompiledKernel kernel = compile(program);
     for (const auto& tool : assemble::contract_assemblers()) {
