@@ -20,6 +20,17 @@ struct Operands {
       : M(k.dim("M")), N(k.dim("N")), K(k.dim("K")), A(k.in<T>("a", {M, K})), B(k.in<T>("b", {N, K})), C(k.out<T>("c", {M, N})) {}
 };
 
+/// Rounds the accumulators, puts them together in shared memory and copies the tile to C at (row, column).
+template <Half T>
+void write_out(Kernel& k, const Tensor<T>& C, Index row, Index column, const Shared<T>& tile, const Frag<f32>& acc) {
+  store(tile, cast<T>(acc));
+  k.sync();
+  if_(k.thread() == 0, [&] {
+    tma_store(C.tile({row, column}, {tile.shape.rows, tile.shape.cols}), tile);
+    k.store_wait_complete();
+  });
+}
+
 }  // namespace detail
 
 /// Rung 1: one warpgroup loads, multiplies and stores in turn. Nothing overlaps.
@@ -45,12 +56,7 @@ Program gemm_one_role(GemmConfig c) {
         settle(k.batch());
         ring.release(s);
       });
-      store(out, cast<T>(acc));
-      k.sync();
-      if_(k.thread() == 0, [&] {
-        tma_store(g.C.tile({m * 64, n * 128}, {64, 128}), out);
-        k.store_wait_complete();
-      });
+      detail::write_out(k, g.C, m * 64, n * 128, out, acc);
     });
   });
 }
@@ -83,12 +89,7 @@ Program gemm_two_roles(GemmConfig c) {
         settle(k.batch());
         ring.release(s);
       });
-      store(out, cast<T>(acc));
-      k.sync();
-      if_(k.thread() == 0, [&] {
-        tma_store(g.C.tile({m * 64, n * 128}, {64, 128}), out);
-        k.store_wait_complete();
-      });
+      detail::write_out(k, g.C, m * 64, n * 128, out, acc);
     });
   });
 }
@@ -133,12 +134,7 @@ Program gemm(GemmConfig c) {
         previous.set(s);
       });
       k.settle_pending(0);
-      store(out, cast<T>(acc));
-      k.sync();
-      if_(k.thread() == 0, [&] {
-        tma_store(g.C.tile({m, n}, {c.bm, c.bn}), out);
-        k.store_wait_complete();
-      });
+      detail::write_out(k, g.C, m, n, out, acc);
     });
   });
 }

@@ -13,7 +13,7 @@ std::uint64_t round_to(bool negative, std::uint64_t magnitude, int exponent, boo
   if (magnitude == 0) return sign;
   const int shift = std::countl_zero(magnitude);
   magnitude <<= shift;
-  const int e = exponent - shift + 63;              // value = 1.xxx * 2^e
+  const int e = exponent - shift + 63;              // value = 1.f * 2^e, f the fraction bits
   const int bias = (1 << (f.exponent - 1)) - 1;
   const int least = 1 - bias;
   const int kept = f.mantissa + 1 - (e < least ? least - e : 0);
