@@ -4,7 +4,7 @@
 
 #include "compiler/codegen/Codegen.h"
 #include "compiler/diagnostics.h"
-#include "compiler/dsl/BuilderImpl.h"
+#include "compiler/dsl/Recording.h"
 #include "compiler/passes/hopper/Passes.h"
 #include "compiler/passes/tile/Passes.h"
 #include "compiler/verify/Verify.h"
@@ -40,7 +40,8 @@ std::string print(ModuleOp module) {
 
 CompiledKernel compile(const Program& program, const CompileOptions& options) {
   auto begin = std::chrono::steady_clock::now();
-  auto& built = program.builder().impl();
+  auto& built = program.builder().program()->recording;
+  if (!built.open.empty()) built.fail("the kernel is unfinished: a role, loop or branch was left by an exception");
   DialectRegistry registry;
   hopper::registerHopperDialects(registry);
   codegen::registerCodegenDialects(registry);

@@ -1,160 +1,154 @@
-// dsl::Builder, part 2: scalars and control flow.
-#include "compiler/dsl/BuilderImpl.h"
+// Run-time scalars.
+#include "compiler/dsl/Operations.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
-#include "mlir/Dialect/SCF/IR/SCF.h"
 
 using namespace mlir;
 
 namespace tilewright::dsl {
 
-Id Builder::constant(std::int64_t value, Element type) {
-  auto t = impl_->type(type);
-  return impl_->add(arith::ConstantOp::create(impl_->ops, impl_->loc(), impl_->ops.getIntegerAttr(t, value)));
+namespace {
+
+void constant(Recording& r, Arguments& a) {
+  const Type type = r.type(a.element());
+  a.result(r.make<arith::ConstantOp>(r.ops.getIntegerAttr(type, a.integer())));
 }
-Id Builder::constant(float value) {
-  return impl_->add(arith::ConstantOp::create(impl_->ops, impl_->loc(), impl_->ops.getF32FloatAttr(value)));
+void constant_real(Recording& r, Arguments& a) {
+  a.result(r.make<arith::ConstantOp>(r.ops.getF32FloatAttr(static_cast<float>(a.real()))));
 }
 
-Id Builder::arith(Arith op, Id ia, Id ib) {
-  auto& o = impl_->ops;
-  auto l = impl_->loc();
-  Value a = impl_->value(ia), b = impl_->value(ib);
-  auto contract = arith::FastMathFlags::contract;
-  if (a.getType().isF32()) {
-    switch (op) {
-      case Arith::add: return impl_->add(arith::AddFOp::create(o, l, a, b, contract));
-      case Arith::sub: return impl_->add(arith::SubFOp::create(o, l, a, b, contract));
-      case Arith::mul: return impl_->add(arith::MulFOp::create(o, l, a, b, contract));
-      case Arith::div: return impl_->add(arith::DivFOp::create(o, l, a, b));
-      case Arith::min: return impl_->add(arith::MinNumFOp::create(o, l, a, b));
-      case Arith::max: return impl_->add(arith::MaxNumFOp::create(o, l, a, b));
-      default: impl_->fail("this operator is not defined for fp32 values");
-    }
-  }
+Value real_arith(Recording& r, Arith op, Value a, Value b) {
+  const auto contract = arith::FastMathFlags::contract;
   switch (op) {
-    case Arith::add: return impl_->add(arith::AddIOp::create(o, l, a, b));
-    case Arith::sub: return impl_->add(arith::SubIOp::create(o, l, a, b));
-    case Arith::mul: return impl_->add(arith::MulIOp::create(o, l, a, b));
-    case Arith::div: return impl_->add(arith::DivSIOp::create(o, l, a, b));
-    case Arith::rem: return impl_->add(arith::RemSIOp::create(o, l, a, b));
-    case Arith::min: return impl_->add(arith::MinSIOp::create(o, l, a, b));
-    case Arith::max: return impl_->add(arith::MaxSIOp::create(o, l, a, b));
-    case Arith::and_: return impl_->add(arith::AndIOp::create(o, l, a, b));
-    case Arith::or_: return impl_->add(arith::OrIOp::create(o, l, a, b));
-    case Arith::xor_: return impl_->add(arith::XOrIOp::create(o, l, a, b));
-    case Arith::shl: return impl_->add(arith::ShLIOp::create(o, l, a, b));
-    case Arith::shr: return impl_->add(arith::ShRSIOp::create(o, l, a, b));
+    case Arith::add: return r.make<arith::AddFOp>(a, b, contract);
+    case Arith::sub: return r.make<arith::SubFOp>(a, b, contract);
+    case Arith::mul: return r.make<arith::MulFOp>(a, b, contract);
+    case Arith::div: return r.make<arith::DivFOp>(a, b);
+    case Arith::min: return r.make<arith::MinNumFOp>(a, b);
+    case Arith::max: return r.make<arith::MaxNumFOp>(a, b);
+    default: r.fail("this operator is not defined for fp32 values");
+  }
+}
+
+Value integer_arith(Recording& r, Arith op, Value a, Value b) {
+  switch (op) {
+    case Arith::add: return r.make<arith::AddIOp>(a, b);
+    case Arith::sub: return r.make<arith::SubIOp>(a, b);
+    case Arith::mul: return r.make<arith::MulIOp>(a, b);
+    case Arith::div: return r.make<arith::DivSIOp>(a, b);
+    case Arith::rem: return r.make<arith::RemSIOp>(a, b);
+    case Arith::min: return r.make<arith::MinSIOp>(a, b);
+    case Arith::max: return r.make<arith::MaxSIOp>(a, b);
+    case Arith::and_: return r.make<arith::AndIOp>(a, b);
+    case Arith::or_: return r.make<arith::OrIOp>(a, b);
+    case Arith::xor_: return r.make<arith::XOrIOp>(a, b);
+    case Arith::shl: return r.make<arith::ShLIOp>(a, b);
+    case Arith::shr: return r.make<arith::ShRSIOp>(a, b);
   }
   throw InternalError("unknown operator");
 }
 
-Id Builder::compare(Compare op, Id ia, Id ib) {
-  auto& o = impl_->ops;
-  Value a = impl_->value(ia), b = impl_->value(ib);
+void arith_(Recording& r, Arguments& a) {
+  const auto op = static_cast<Arith>(a.integer());
+  const Value x = a.value(), y = a.value();
+  a.result(x.getType().isF32() ? real_arith(r, op, x, y) : integer_arith(r, op, x, y));
+}
+
+void compare(Recording& r, Arguments& a) {
+  const auto op = static_cast<std::size_t>(a.integer());
+  const Value x = a.value(), y = a.value();
   using FP = arith::CmpFPredicate;
   using IP = arith::CmpIPredicate;
-  if (a.getType().isF32()) {
-    FP p[] = {FP::OEQ, FP::UNE, FP::OLT, FP::OLE, FP::OGT, FP::OGE};
-    return impl_->add(arith::CmpFOp::create(o, impl_->loc(), p[static_cast<int>(op)], a, b));
-  }
-  IP p[] = {IP::eq, IP::ne, IP::slt, IP::sle, IP::sgt, IP::sge};
-  return impl_->add(arith::CmpIOp::create(o, impl_->loc(), p[static_cast<int>(op)], a, b));
+  constexpr FP real[] = {FP::OEQ, FP::UNE, FP::OLT, FP::OLE, FP::OGT, FP::OGE};
+  constexpr IP integer[] = {IP::eq, IP::ne, IP::slt, IP::sle, IP::sgt, IP::sge};
+  if (op >= std::size(real)) throw InternalError("unknown comparison");
+  if (x.getType().isF32()) a.result(r.make<arith::CmpFOp>(real[op], x, y));
+  else a.result(r.make<arith::CmpIOp>(integer[op], x, y));
 }
 
-Id Builder::logical(Arith op, Id a, Id b) {
-  auto& o = impl_->ops;
-  if (op == Arith::and_) return impl_->add(arith::AndIOp::create(o, impl_->loc(), impl_->value(a), impl_->value(b)));
-  return impl_->add(arith::OrIOp::create(o, impl_->loc(), impl_->value(a), impl_->value(b)));
+void invert(Recording& r, Arguments& a) {
+  const Value yes = r.make<arith::ConstantOp>(r.ops.getBoolAttr(true));
+  a.result(r.make<arith::XOrIOp>(a.value(), yes));
 }
 
-Id Builder::invert(Id pred) {
-  auto& o = impl_->ops;
-  Value yes = arith::ConstantOp::create(o, impl_->loc(), o.getBoolAttr(true));
-  return impl_->add(arith::XOrIOp::create(o, impl_->loc(), impl_->value(pred), yes));
+void select(Recording& r, Arguments& a) {
+  const Value p = a.value(), x = a.value(), y = a.value();
+  a.result(r.make<arith::SelectOp>(p, x, y));
 }
 
-Id Builder::select(Id pred, Id a, Id b) {
-  return impl_->add(arith::SelectOp::create(impl_->ops, impl_->loc(), impl_->value(pred), impl_->value(a), impl_->value(b)));
-}
-
-Id Builder::unary(Unary op, Id a) {
-  auto& o = impl_->ops;
-  auto l = impl_->loc();
-  Value x = impl_->value(a);
+void unary(Recording& r, Arguments& a) {
+  const auto op = static_cast<Unary>(a.integer());
+  const Value x = a.value();
   switch (op) {
-    case Unary::exp2: return impl_->add(tile::Exp2Op::create(o, l, x));
-    case Unary::log2: return impl_->add(tile::Log2Op::create(o, l, x));
-    case Unary::rcp: return impl_->add(tile::RcpOp::create(o, l, x));
-    case Unary::neg: return impl_->add(arith::NegFOp::create(o, l, x));
+    case Unary::exp2: return a.result(r.make<tile::Exp2Op>(x));
+    case Unary::log2: return a.result(r.make<tile::Log2Op>(x));
+    case Unary::rcp: return a.result(r.make<tile::RcpOp>(x));
+    case Unary::neg: return a.result(r.make<arith::NegFOp>(x));
   }
   throw InternalError("unknown operator");
 }
 
-Id Builder::convert(Id a, Element to) {
-  auto& o = impl_->ops;
-  auto l = impl_->loc();
-  Value x = impl_->value(a);
-  Type from = x.getType(), t = impl_->type(to);
-  if (from == t) return a;
-  if (from.isInteger(64) && t.isInteger(32)) return impl_->add(arith::TruncIOp::create(o, l, t, x));
-  if (from.isInteger(32) && t.isInteger(64)) return impl_->add(arith::ExtSIOp::create(o, l, t, x));
-  if (from.isInteger() && t.isF32()) return impl_->add(arith::SIToFPOp::create(o, l, t, x));
-  if (from.isF32() && t.isInteger()) return impl_->add(arith::FPToSIOp::create(o, l, t, x));
-  impl_->fail("no conversion between these scalar types");
+void convert(Recording& r, Arguments& a) {
+  const Type to = r.type(a.element());
+  const Value x = a.value();
+  const Type from = x.getType();
+  if (from == to) a.result(x);
+  else if (from.isInteger(64) && to.isInteger(32)) a.result(r.make<arith::TruncIOp>(to, x));
+  else if (from.isInteger(32) && to.isInteger(64)) a.result(r.make<arith::ExtSIOp>(to, x));
+  else if (from.isInteger() && to.isF32()) a.result(r.make<arith::SIToFPOp>(to, x));
+  else if (from.isF32() && to.isInteger()) a.result(r.make<arith::FPToSIOp>(to, x));
+  else r.fail("no conversion between these scalar types");
 }
 
-Id Builder::block_index(int dim) {
-  return impl_->add(tile::BlockIndexOp::create(impl_->ops, impl_->loc(), impl_->ops.getI32Type(), impl_->ops.getI32IntegerAttr(dim)));
-}
-Id Builder::thread() {
-  impl_->in_role("thread()");
-  return impl_->add(tile::ThreadOp::create(impl_->ops, impl_->loc(), impl_->ops.getI32Type()));
-}
-Id Builder::lane() {
-  impl_->in_role("lane()");
-  return impl_->add(tile::LaneOp::create(impl_->ops, impl_->loc(), impl_->ops.getI32Type()));
-}
-Id Builder::warp() {
-  impl_->in_role("warp()");
-  return impl_->add(tile::WarpOp::create(impl_->ops, impl_->loc(), impl_->ops.getI32Type()));
-}
-Id Builder::uniform(Id a) { return impl_->add(tile::UniformOp::create(impl_->ops, impl_->loc(), impl_->ops.getI32Type(), impl_->value(a))); }
-Id Builder::shuffle(Id a, Id lane, std::string_view mode) {
-  impl_->in_role("a shuffle");
-  Value x = impl_->value(a);
-  return impl_->add(tile::ShuffleOp::create(impl_->ops, impl_->loc(), x.getType(), x, impl_->value(lane), impl_->text(mode)));
+void block_index(Recording& r, Arguments& a) { a.result(r.make<tile::BlockIndexOp>(r.ops.getI32Type(), r.i32(a.integer()))); }
+
+template <class Op>
+void thread_index(Recording& r, Arguments& a) {
+  r.in_role(Op::getOperationName().drop_front(sizeof("tile.") - 1).str() + "()");
+  a.result(r.make<Op>(r.ops.getI32Type()));
 }
 
-Id Builder::var(Id init) {
-  impl_->in_role("a mutable scalar");
-  Value x = impl_->value(init);
-  return impl_->add(tile::VarOp::create(impl_->ops, impl_->loc(), tile::VarType::get(&impl_->context, x.getType()), x));
-}
-Id Builder::get(Id var) {
-  Value v = impl_->value(var);
-  return impl_->add(tile::GetOp::create(impl_->ops, impl_->loc(), cast<tile::VarType>(v.getType()).getElementType(), v));
-}
-void Builder::set(Id var, Id value) { tile::SetOp::create(impl_->ops, impl_->loc(), impl_->value(var), impl_->value(value)); }
+void uniform(Recording& r, Arguments& a) { a.result(r.make<tile::UniformOp>(r.ops.getI32Type(), a.value())); }
 
-void Builder::for_loop(Id from, Id to, Id step, const std::function<void(Id)>& body) {
-  impl_->in_role("a loop");
-  auto& o = impl_->ops;
-  auto loop = scf::ForOp::create(o, impl_->loc(), impl_->value(from), impl_->value(to), impl_->value(step));
-  OpBuilder::InsertionGuard guard(o);
-  o.setInsertionPoint(loop.getBody()->getTerminator());
-  body(impl_->add(loop.getInductionVar()));
+void shuffle(Recording& r, Arguments& a) {
+  r.in_role("a shuffle");
+  const Value x = a.value(), lane = a.value();
+  a.result(r.make<tile::ShuffleOp>(x.getType(), x, lane, r.text(a.text())));
 }
 
-void Builder::if_else(Id pred, const std::function<void()>& then, const std::function<void()>& otherwise) {
-  impl_->in_role("a run-time branch");
-  auto& o = impl_->ops;
-  auto branch = scf::IfOp::create(o, impl_->loc(), impl_->value(pred), static_cast<bool>(otherwise));
-  OpBuilder::InsertionGuard guard(o);
-  o.setInsertionPoint(branch.thenBlock()->getTerminator());
-  then();
-  if (!otherwise) return;
-  o.setInsertionPoint(branch.elseBlock()->getTerminator());
-  otherwise();
+void var(Recording& r, Arguments& a) {
+  r.in_role("a mutable scalar");
+  const Value init = a.value();
+  a.result(r.make<tile::VarOp>(tile::VarType::get(&r.context, init.getType()), init));
+}
+void get(Recording& r, Arguments& a) {
+  const Value v = a.value();
+  a.result(r.make<tile::GetOp>(cast<tile::VarType>(v.getType()).getElementType(), v));
+}
+void set(Recording& r, Arguments& a) {
+  const Value v = a.value();
+  r.make<tile::SetOp>(v, a.value());
+}
+
+}  // namespace
+
+void add_scalars(Handlers& h) {
+  h["constant"] = constant;
+  h["constant_real"] = constant_real;
+  h["arith"] = arith_;
+  h["compare"] = compare;
+  h["invert"] = invert;
+  h["select"] = select;
+  h["unary"] = unary;
+  h["convert"] = convert;
+  h["block_index"] = block_index;
+  h["thread"] = thread_index<tile::ThreadOp>;
+  h["lane"] = thread_index<tile::LaneOp>;
+  h["warp"] = thread_index<tile::WarpOp>;
+  h["uniform"] = uniform;
+  h["shuffle"] = shuffle;
+  h["var"] = var;
+  h["get"] = get;
+  h["set"] = set;
 }
 
 }  // namespace tilewright::dsl
