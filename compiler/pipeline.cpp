@@ -10,7 +10,7 @@
 #include "compiler/verify/Verify.h"
 #include "dialect/hopper/Hopper.h"
 #include "mlir/Transforms/Passes.h"
-#include "tilewright/compile.h"
+#include "compiler/compile.h"
 
 using namespace mlir;
 
@@ -38,7 +38,9 @@ std::string print(ModuleOp module) {
 
 }  // namespace
 
-CompiledKernel compile(const Program& program, const CompileOptions& options) {
+namespace compiler {
+
+Compiled compile(const Program& program, const Options& options) {
   auto begin = std::chrono::steady_clock::now();
   auto& built = program.builder().program()->recording;
   if (!built.open.empty()) built.fail("the kernel is unfinished: a role, loop or branch was left by an exception");
@@ -57,7 +59,7 @@ CompiledKernel compile(const Program& program, const CompileOptions& options) {
     if (failed(passes.run(*module)))
       throw CompileError(errors.empty() ? "the compiler failed without a message; please report this kernel" : errors.text());
   };
-  CompiledKernel out;
+  Compiled out;
   out.name = built.kernel.getSymName().str();
   if (options.keep_stages) out.tile_ir = print(*module);
   run([](PassManager& p) { build_tile_pipeline(p); });
@@ -73,5 +75,7 @@ CompiledKernel compile(const Program& program, const CompileOptions& options) {
   out.milliseconds = std::chrono::duration<double, std::milli>(std::chrono::steady_clock::now() - begin).count();
   return out;
 }
+
+}  // namespace compiler
 
 }  // namespace tilewright

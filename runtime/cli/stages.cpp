@@ -59,7 +59,7 @@ std::vector<std::filesystem::path> write_stages(const std::vector<ops::BuiltPoin
     write(paths.back(), text);
   };
   for (const auto& built : kernels) {
-    const CompiledKernel& s = built->stages;
+    const compiler::Compiled& s = built->stages;
     put(s.name + ".tile.mlir", s.tile_ir);
     put(s.name + ".hopper.mlir", s.hopper_ir);
     put(s.name + ".ll", s.llvm_ir);

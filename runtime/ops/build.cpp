@@ -26,9 +26,9 @@ assemble::ResourceContract contract_of(const std::string& sidecar, bool enforce)
 
 BuiltPointer build_one(const Source& source, const BuildOptions& options) {
   auto built = std::make_shared<Built>();
-  CompileOptions compile_options;
+  compiler::Options compile_options;
   compile_options.keep_stages = options.keep_stages;
-  built->stages = compile(source.make(), compile_options);
+  built->stages = compiler::compile(source.make(), compile_options);
   if (options.assemble) {
     assemble::AssembleOptions assemble_options;
     assemble_options.ptxas = options.ptxas;

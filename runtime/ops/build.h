@@ -12,7 +12,7 @@
 #include "runtime/device/device.h"
 #include "runtime/ops/errors.h"
 #include "runtime/program/program.h"
-#include "tilewright/compile.h"
+#include "compiler/compile.h"
 
 namespace tilewright::ops {
 
@@ -31,7 +31,7 @@ struct BuildOptions {
 
 /// A kernel with all that was made of it.
 struct Built {
-  CompiledKernel stages;
+  compiler::Compiled stages;
   assemble::Assembled assembled;  ///< empty unless BuildOptions::assemble
   program::Program program;
 };

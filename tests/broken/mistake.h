@@ -6,7 +6,7 @@
 #include <initializer_list>
 #include <string>
 
-#include "tilewright/compile.h"
+#include "compiler/compile.h"
 
 namespace tilewright::test {
 
@@ -16,7 +16,7 @@ class Mistake {
   explicit Mistake(const std::function<void(Kernel&, int& line)>& body, Where here = Where::current()) : file_(here.file_name()) {
     kernel_line_ = static_cast<int>(here.line());
     try {
-      compile(kernel("broken", [&](Kernel& k) { body(k, line_); }, here));
+      compiler::compile(kernel("broken", [&](Kernel& k) { body(k, line_); }, here));
     } catch (const CompileError& error) {
       message_ = error.what();
     }

@@ -14,7 +14,7 @@
 #include "kernels/gemm/gemm.h"
 #include "runtime/assemble/assemble.h"
 #include "runtime/assemble/tools.h"
-#include "tilewright/compile.h"
+#include "compiler/compile.h"
 
 namespace tilewright::test {
 namespace {
@@ -55,7 +55,7 @@ class Resources : public testing::TestWithParam<Contract> {};
 
 TEST_P(Resources, HoldWithEveryAssembler) {
   const Contract& contract = GetParam();
-  const CompiledKernel kernel = compile(contract.program());
+  const compiler::Compiled kernel = compiler::compile(contract.program());
   EXPECT_EQ(nlohmann::json::parse(kernel.sidecar).at("dynamic_shared_bytes").get<unsigned>(), contract.shared_bytes);
   const auto assemblers = assemble::contract_assemblers();
   ASSERT_GE(assemblers.size(), 2u) << "scripts/setup.sh installs the assemblers of CUDA 12.8 and 13.0";
@@ -77,7 +77,7 @@ INSTANTIATE_TEST_SUITE_P(Kernels, Resources, testing::ValuesIn(contracts), [](co
 TEST(Resources, ExamplesHold) {
   ASSERT_GE(assemble::contract_assemblers().size(), 2u);
   for (const Program& program : {examples::softmax<bf16>({}), examples::linear_attention<bf16>({})}) {
-    const CompiledKernel kernel = compile(program);
+    const compiler::Compiled kernel = compiler::compile(program);
     for (const auto& tool : assemble::contract_assemblers()) {
       assemble::AssembleOptions options;
       options.ptxas = tool.path;

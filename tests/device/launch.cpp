@@ -7,7 +7,7 @@
 #include <limits>
 
 #include "runtime/program/program.h"
-#include "tilewright/compile.h"
+#include "compiler/compile.h"
 #include "tilewright/half.h"
 
 namespace tilewright::test {
@@ -60,7 +60,7 @@ void decode(Array& a, const std::uint8_t* bytes) {
 }
 
 /// With TILEWRIGHT_TEST_DUMP=<folder> the stages of every program are left there.
-void dump(const CompiledKernel& kernel) {
+void dump(const compiler::Compiled& kernel) {
   const char* folder = std::getenv("TILEWRIGHT_TEST_DUMP");
   if (!folder) return;
   std::string stem = std::string(folder) + "/" + kernel.name;
@@ -121,9 +121,9 @@ Launch& Launch::scalar(const std::string& name, double value) {
 }
 
 Launch& Launch::run() {
-  CompileOptions options;
+  compiler::Options options;
   options.keep_stages = std::getenv("TILEWRIGHT_TEST_DUMP") != nullptr;
-  CompiledKernel compiled = compile(program_, options);
+  compiler::Compiled compiled = compiler::compile(program_, options);
   dump(compiled);
   auto loadable = program::Program::from(compiled.sidecar, compiled.ptx);
   auto kernel = device().load(loadable.image());

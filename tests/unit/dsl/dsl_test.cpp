@@ -5,7 +5,7 @@
 #include <nlohmann/json.hpp>
 
 #include "examples/copy.h"
-#include "tilewright/compile.h"
+#include "compiler/compile.h"
 
 namespace tilewright {
 namespace {
@@ -28,41 +28,41 @@ TEST(Extents, AreExpressionsOfNames) {
 
 TEST(Compile, LeavesTheProgramAsItWas) {
   auto program = examples::copy({});
-  auto first = compile(program), second = compile(program);
+  auto first = compiler::compile(program), second = compiler::compile(program);
   EXPECT_EQ(first.ptx, second.ptx);
   EXPECT_EQ(first.tile_ir, second.tile_ir);
   EXPECT_EQ(first.sidecar, second.sidecar);
 }
 
 TEST(Compile, KeepsEveryStageOrNone) {
-  auto all = compile(examples::copy({}));
+  auto all = compiler::compile(examples::copy({}));
   EXPECT_THAT(all.tile_ir, HasSubstr("tile.kernel \"copy\""));
   EXPECT_THAT(all.hopper_ir, HasSubstr("hopper.tma_load"));
   EXPECT_THAT(all.hopper_ir, Not(HasSubstr("tile.")));
   EXPECT_THAT(all.llvm_ir, HasSubstr("define ptx_kernel void @copy("));
   EXPECT_THAT(all.ptx, HasSubstr(".target sm_90a"));
-  auto none = compile(examples::copy({}), {.keep_stages = false});
+  auto none = compiler::compile(examples::copy({}), {.keep_stages = false});
   EXPECT_EQ(none.tile_ir + none.hopper_ir + none.llvm_ir, "");
   EXPECT_EQ(none.ptx, all.ptx);
 }
 
 TEST(Compile, LinesOfTheAuthorReachThePtx) {
   auto program = one_warp([](Kernel& k) { k.sync(); });
-  EXPECT_THAT(compile(program).ptx, HasSubstr("dsl_test.cpp"));
-  EXPECT_THAT(compile(program, {.source_lines = false}).ptx, Not(HasSubstr(".loc")));
+  EXPECT_THAT(compiler::compile(program).ptx, HasSubstr("dsl_test.cpp"));
+  EXPECT_THAT(compiler::compile(program, {.source_lines = false}).ptx, Not(HasSubstr(".loc")));
 }
 
 TEST(Compile, TwoKernelsAtOnceDoNotMeet) {
   auto inner = one_warp([](Kernel& k) { k.sync(); });
   auto outer = one_warp([&](Kernel& k) {
-    EXPECT_THAT(compile(inner).ptx, HasSubstr("one_warp"));
+    EXPECT_THAT(compiler::compile(inner).ptx, HasSubstr("one_warp"));
     k.sync();
   });
-  EXPECT_EQ(compile(inner).ptx.size() > 0, compile(outer).ptx.size() > 0);
+  EXPECT_EQ(compiler::compile(inner).ptx.size() > 0, compiler::compile(outer).ptx.size() > 0);
 }
 
 TEST(Sidecar, DescribesALaunch) {
-  auto sidecar = nlohmann::json::parse(compile(examples::copy({.rows = 32, .cols = 128, .stages = 3, .tiles_per_cta = 2})).sidecar);
+  auto sidecar = nlohmann::json::parse(compiler::compile(examples::copy({.rows = 32, .cols = 128, .stages = 3, .tiles_per_cta = 2})).sidecar);
   EXPECT_EQ(sidecar["name"], "copy");
   EXPECT_EQ(sidecar["threads"], 64) << "two roles of one warp";
   EXPECT_EQ(sidecar["dims"], nlohmann::json({"M"}));
@@ -86,7 +86,7 @@ TEST(Sidecar, RolesLieByWarpgroups) {
     wide([] {});
     other([] {});
   });
-  auto sidecar = nlohmann::json::parse(compile(program).sidecar);
+  auto sidecar = nlohmann::json::parse(compiler::compile(program).sidecar);
   std::map<std::string, int> first;
   for (auto& role : sidecar["roles"]) first[role["name"]] = role["first_warp"];
   EXPECT_EQ(first, (std::map<std::string, int>{{"wide", 0}, {"single", 8}, {"other", 9}}));
@@ -104,7 +104,7 @@ TEST(Sidecar, OptionalTensorsAndScalars) {
       if_(x.present(), [&] { y.write({k.lane()}, x.read({k.lane()}) * scale); });
     });
   });
-  auto sidecar = nlohmann::json::parse(compile(program).sidecar);
+  auto sidecar = nlohmann::json::parse(compiler::compile(program).sidecar);
   EXPECT_EQ(sidecar["tensors"][0]["optional"], true);
   EXPECT_EQ(sidecar["tensors"][1]["optional"], false);
   EXPECT_EQ(sidecar["scalars"], nlohmann::json({"scale", "count"}));
@@ -115,7 +115,7 @@ TEST(Contracts, AreOptedOutByName) {
     k.allow("spills");
     k.role("all", warps(1))([] {});
   });
-  EXPECT_EQ(nlohmann::json::parse(compile(program).sidecar)["allow"], nlohmann::json({"spills"}));
+  EXPECT_EQ(nlohmann::json::parse(compiler::compile(program).sidecar)["allow"], nlohmann::json({"spills"}));
 }
 
 }  // namespace

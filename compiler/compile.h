@@ -1,18 +1,18 @@
-// From a Program to PTX.
+// From a recorded program to PTX.
 #pragma once
 #include <string>
 
 #include "tilewright/dsl/kernel.h"
 
-namespace tilewright {
+namespace tilewright::compiler {
 
-struct CompileOptions {
+struct Options {
   bool source_lines = true;  ///< the author's file and line reach the PTX as .loc
   bool keep_stages = true;   ///< keep the text of every stage for inspection
 };
 
 /// What the compiler makes of a Program. `sidecar` is JSON: parameters, grid, roles, barriers, shared-memory map.
-struct CompiledKernel {
+struct Compiled {
   std::string name;
   std::string tile_ir;
   std::string hopper_ir;
@@ -23,6 +23,6 @@ struct CompiledKernel {
 };
 
 /// Compiles for sm_90a. Throws CompileError with the author's file and line. The program is left as it was.
-CompiledKernel compile(const Program& program, const CompileOptions& options = {});
+Compiled compile(const Program& program, const Options& options = {});
 
-}  // namespace tilewright
+}  // namespace tilewright::compiler
