@@ -18,6 +18,10 @@ inline std::byte* locate(Warp& w, std::uint64_t address, std::uint64_t bytes, un
     if (a >= shared_base && a + bytes <= c.shared.size() && (a & (bytes - 1)) == 0) return c.shared.data() + a;
     return c.shared_at(a, bytes, bytes, static_cast<int>(lane), what);
   }
+  if constexpr (space == MemorySpace::cluster) {
+    std::uint64_t a = shared_address(address);
+    return w.cta->owner(a, static_cast<int>(lane)).shared_at(a, bytes, bytes, static_cast<int>(lane), what);
+  }
   if constexpr (space == MemorySpace::global) return w.cta->global(address, bytes, bytes, static_cast<int>(lane), what);
   if constexpr (space == MemorySpace::param) return param_at(w, address, bytes, bytes, static_cast<int>(lane), what);
   if constexpr (space == MemorySpace::local) return local_at(w, address, bytes, bytes, lane, what);
@@ -26,8 +30,8 @@ inline std::byte* locate(Warp& w, std::uint64_t address, std::uint64_t bytes, un
 
 /// Takes the state space from the modifiers (generic when none is named).
 MemorySpace take_space(Decode&);
-/// Takes ordering, scope, caching and eviction modifiers, none of which changes what the simulator does.
-void take_memory_hints(Decode&);
+/// Takes ordering, scope, caching and eviction modifiers; true for a strong access (relaxed, acquire, release, volatile, ...).
+bool take_memory_hints(Decode&);
 InstructionClass class_of(MemorySpace);
 
 }  // namespace tilewright::runtime::sim

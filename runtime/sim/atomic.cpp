@@ -32,17 +32,40 @@ template <class Type> struct AddPair {
   }
 };
 
-// in[1] operand, in[2] second operand of cas; list: more operands of a vector red; extra: 0 wide address, 1 has a result
+std::byte* cell_at(Warp& w, const Instruction& i, unsigned bytes, unsigned lane) {
+  const std::uint64_t a = lane_address(w, i, 0, i.extra[0], lane);
+  switch (i.space) {
+    case MemorySpace::shared: return locate<MemorySpace::shared>(w, a, bytes, lane, "atomic");
+    case MemorySpace::cluster: return locate<MemorySpace::cluster>(w, a, bytes, lane, "atomic");
+    case MemorySpace::global: return locate<MemorySpace::global>(w, a, bytes, lane, "atomic");
+    default: return locate<MemorySpace::generic>(w, a, bytes, lane, "atomic");
+  }
+}
+
+// list: the operands of a vector red, each added by itself
+template <class T, class F>
+Step reduce_vector(Warp& w, const Instruction& i, LaneMask m) {
+  const Ref* list = w.cta->launch.program->lists.data() + i.list;
+  each_lane(m, [&](unsigned l) {
+    std::byte* p = cell_at(w, i, static_cast<unsigned>(sizeof(T)) * i.list_count, l);
+    for (unsigned n = 0; n < i.list_count; ++n) {
+      std::atomic_ref<std::uint32_t> cell(reinterpret_cast<std::uint32_t*>(p)[n]);
+      std::uint32_t old = cell.load(), fresh;
+      do fresh = std::bit_cast<std::uint32_t>(F::apply(std::bit_cast<T>(old), w.in<T>(list[n])[l], T{}));
+      while (!cell.compare_exchange_weak(old, fresh));
+    }
+  });
+  ++w.cta->effects;
+  return Step::next;
+}
+
+// in[1] operand, in[2] second operand of cas; extra: 0 wide address, 1 has a result
 template <class T, class F>
 Step atomic(Warp& w, const Instruction& i, LaneMask m) {
   using Bits = std::conditional_t<sizeof(T) == 8, std::uint64_t, std::uint32_t>;
   bool changed = false;
   each_lane(m, [&](unsigned l) {
-    const std::uint64_t a = lane_address(w, i, 0, i.extra[0], l);
-    std::byte* p = i.space == MemorySpace::shared ? locate<MemorySpace::shared>(w, a, sizeof(T), l, "atomic")
-                   : i.space == MemorySpace::global ? locate<MemorySpace::global>(w, a, sizeof(T), l, "atomic")
-                                                    : locate<MemorySpace::generic>(w, a, sizeof(T), l, "atomic");
-    std::atomic_ref<Bits> cell(*reinterpret_cast<Bits*>(p));
+    std::atomic_ref<Bits> cell(*reinterpret_cast<Bits*>(cell_at(w, i, sizeof(T), l)));
     Bits old = cell.load();
     Bits fresh;
     do fresh = std::bit_cast<Bits>(F::apply(std::bit_cast<T>(old), w.in<T>(i.in[1])[l], w.in<T>(i.in[2])[l]));
@@ -95,7 +118,27 @@ void decode_atomic(Decode& d) {
   const std::string_view op = d.take_any({"add", "min", "max", "and", "or", "xor", "exch", "cas", "inc", "dec"});
   if (op.empty()) d.unsupported();
   d.take("noftz");
+  const std::string_view vector = d.take_any({"v2", "v4"});
   const ScalarType t = d.type();
+  if (i.space != MemorySpace::shared && i.space != MemorySpace::cluster) d.builder().program().ordered = true;
+  if (!vector.empty()) {
+    const Execute e = t == ScalarType::f32      ? reduce_vector<float, Add>
+                      : t == ScalarType::f16x2  ? reduce_vector<std::uint32_t, AddPair<Half>>
+                      : t == ScalarType::bf16x2 ? reduce_vector<std::uint32_t, AddPair<Bfloat>>
+                                                : nullptr;
+    if (has_result || op != "add" || !e || i.space != MemorySpace::global) d.unsupported();
+    d.expect_operands(2, 2);
+    const Operand& values = d.operand(1);
+    if (values.kind != Operand::Kind::vector || values.elements.size() != static_cast<std::size_t>(vector[1] - '0'))
+      d.wrong("expected a vector of " + std::string(vector.substr(1)));
+    d.address(d.operand(0), 0, 0);
+    std::vector<Ref> refs;
+    for (const Operand& o : values.elements) refs.push_back(d.in(o, t));
+    d.begin_list();
+    for (const Ref r : refs) d.push_list(r);
+    i.exec = e;
+    return;
+  }
   const unsigned first = has_result ? 1 : 0;
   const std::size_t values = op == "cas" ? 2 : 1;
   d.expect_operands(first + 1 + values, first + 2 + values);
@@ -107,7 +150,6 @@ void decode_atomic(Decode& d) {
   const Execute e = executor(op, t);
   if (!e) d.unsupported();
   i.exec = e;
-  if (i.space != MemorySpace::shared) d.builder().program().ordered = true;
 }
 
 }  // namespace

@@ -1,6 +1,6 @@
-// Named barriers of a CTA and of a cluster of one CTA, and barriers of a warp.
+// Named barriers of a CTA, the barrier of a cluster, and barriers of a warp.
+#include "runtime/sim/cluster.h"
 #include "runtime/sim/decode.h"
-#include "runtime/sim/machine.h"
 
 namespace tilewright::runtime::sim {
 
@@ -8,7 +8,7 @@ using ptx::ScalarType;
 
 namespace {
 
-constexpr unsigned cluster_barrier = 16;
+constexpr unsigned barrier_count = 16;
 
 // in[0] id, in[1] thread count, in[2] predicate of a reduction; extra: 0 has count, 1 arrive only, 2 aligned, 3 reduction, 4 negated
 enum Reduction : int { none, popc, all, any };
@@ -48,7 +48,7 @@ Step barrier(Warp& w, const Instruction& i, LaneMask m) {
   Cta& cta = *w.cta;
   const auto lane = static_cast<unsigned>(std::countr_zero(m));
   const unsigned id = w.in<std::uint32_t>(i.in[0])[lane];
-  if (id >= cluster_barrier) throw Fault{"barrier " + std::to_string(id) + "; expected 0 to 15"};
+  if (id >= barrier_count) throw Fault{"barrier " + std::to_string(id) + "; expected 0 to 15"};
   NamedBarrier& b = cta.barriers[id];
   if (w.group().block.kind == Block::Kind::named_barrier) {
     if (b.generation == w.group().block.parity && !complete(cta, b, id)) return Step::blocked;   // lanes may have ended since
@@ -72,21 +72,26 @@ Step warp_barrier(Warp& w, const Instruction& i, LaneMask m) {
   return w.converged(wanted, m) ? Step::next : Step::blocked;
 }
 
-// A cluster of one CTA: a barrier among its threads in two halves.
-Step cluster_arrive(Warp& w, const Instruction&, LaneMask m) {
-  if (!w.converged(w.live, m)) return Step::blocked;
-  NamedBarrier& b = w.cta->barriers[cluster_barrier];
-  w.cluster_generation = b.generation;
-  arrive_at(*w.cta, b, cluster_barrier, 0, static_cast<unsigned>(std::popcount(m)));
-  complete(*w.cta, b, cluster_barrier);
+// The cluster's barrier in two halves. extra: 2 aligned
+Step cluster_arrive(Warp& w, const Instruction& i, LaneMask m) {
+  if (i.extra[2] && !w.converged(w.live, m)) return Step::blocked;
+  if (m & w.cluster_arrived) throw Fault{"arrives at the cluster's barrier again without having waited", std::countr_zero(m & w.cluster_arrived)};
+  Cluster& cluster = w.cta->cluster;
+  w.cluster_generation = cluster.barrier.generation;
+  w.cluster_arrived |= m;
+  cluster.barrier.arrived += static_cast<unsigned>(std::popcount(m));
+  ++w.cta->effects;
+  cluster.complete_barrier();
   return Step::next;
 }
 
-Step cluster_wait(Warp& w, const Instruction&, LaneMask m) {
-  if (!w.converged(w.live, m)) return Step::blocked;
-  NamedBarrier& b = w.cta->barriers[cluster_barrier];
-  if (b.generation != w.cluster_generation || complete(*w.cta, b, cluster_barrier)) return Step::next;
-  return w.block(Block::Kind::named_barrier, cluster_barrier, w.cluster_generation);
+Step cluster_wait(Warp& w, const Instruction& i, LaneMask m) {
+  if (i.extra[2] && !w.converged(w.live, m)) return Step::blocked;
+  if (m & ~w.cluster_arrived) throw Fault{"waits at the cluster's barrier without having arrived", std::countr_zero(m & ~w.cluster_arrived)};
+  Cluster& cluster = w.cta->cluster;
+  if (cluster.barrier.generation == w.cluster_generation && !cluster.complete_barrier()) return w.block(Block::Kind::cluster_barrier);
+  w.cluster_arrived &= ~m;
+  return Step::next;
 }
 
 void decode_barrier(Decode& d) {
@@ -97,7 +102,7 @@ void decode_barrier(Decode& d) {
     const std::string_view what = d.take_any({"arrive", "wait"});
     if (what.empty()) d.unsupported();
     d.take_any({"release", "relaxed", "acquire"});
-    d.take("aligned");
+    i.extra[2] = d.take("aligned");
     i.exec = what == "arrive" ? cluster_arrive : cluster_wait;
     return;
   }

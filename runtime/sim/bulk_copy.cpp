@@ -2,6 +2,7 @@
 #include <cstring>
 
 #include "runtime/sim/access.h"
+#include "runtime/sim/cluster.h"
 #include "runtime/sim/copy.h"
 #include "runtime/sim/mbarrier.h"
 #include "runtime/sim/tensor_map.h"
@@ -24,35 +25,60 @@ struct BulkCopy final : AsyncOperation {
   std::uint64_t other = 0;         // the global address, or the shared source within shared memory
   std::uint32_t bytes = 0;
   std::uint64_t barrier = 0;
+  std::uint32_t targets = 0;       // CTAs of a multicast, by rank
   std::shared_ptr<BulkGroup> group;
   Reduction reduction = Reduction::none;
   MapElement element = MapElement::f32;
 
   void perform(Cta& cta) override {
     const int l = static_cast<int>(lane);
-    if (tensor) {
-      if (way == Way::to_shared) load_box(cta, map, at, shared, l);
-      else store_box(cta, map, at, shared, reduction, l);
+    if (targets) {   // the same offsets in every target
+      for (std::uint32_t left = targets; left; left &= left - 1) {
+        std::uint64_t to = shared | (std::uint64_t{static_cast<unsigned>(std::countr_zero(left))} + 1) << cluster_shift;
+        move(cta, cta.owner(to, l), to, barrier);
+      }
     } else {
-      std::byte* s = cta.shared_at(shared, bytes, 16, l, "bulk copy");
+      std::uint64_t to = shared, signal = barrier;
+      Cta& target = cta.owner(to, l);
+      if (!group && &cta.owner(signal, l) != &target) throw Fault{"a bulk copy to one CTA of the cluster that signals an mbarrier of another", l};
+      move(cta, target, to, signal);
+    }
+    if (group) {
+      --group->reading;
+      --group->pending;
+    }
+  }
+
+ private:
+  void move(Cta& cta, Cta& target, std::uint64_t to, std::uint64_t signal) {
+    const int l = static_cast<int>(lane);
+    if (tensor) {
+      if (way == Way::to_shared) load_box(target, map, at, to, l);
+      else store_box(target, map, at, to, reduction, l);
+    } else {
+      std::byte* s = target.shared_at(to, bytes, 16, l, "bulk copy");
       std::byte* o = way == Way::within_shared ? cta.shared_at(other, bytes, 16, l, "bulk copy") : cta.global(other, bytes, 16, l, "bulk copy");
       if (way != Way::to_global) std::memmove(s, o, bytes);
       else if (reduction == Reduction::none) std::memcpy(o, s, bytes);
       else reduce_elements(o, s, bytes, element, reduction, l);
     }
     cta.statistics.bulk_bytes += bytes;
-    if (group) {
-      --group->reading;
-      --group->pending;
-    } else {
-      complete_bytes(cta, barrier, bytes, l);
-    }
+    if (!group) complete_bytes(target, signal, bytes, l);
+    ++target.effects;
   }
 };
 
 BulkThread& thread_of(Warp& w, unsigned lane) {
   if (!w.bulk[lane]) w.bulk[lane] = std::make_unique<BulkThread>();
   return *w.bulk[lane];
+}
+
+// Only a copy to shared memory may reach another CTA of the cluster.
+void check_shared(Warp& w, const BulkCopy& op, unsigned align, const char* what) {
+  const int lane = static_cast<int>(op.lane);
+  std::uint64_t a = op.shared;
+  Cta& target = op.way == Way::to_global ? *w.cta : w.cta->owner(a, lane);
+  target.shared_at(a, op.bytes, align, lane, what);
 }
 
 // in: 0 shared address, 1 map or other address, 2 mbarrier, 3 bytes, 4 multicast mask; list: coordinates
@@ -72,8 +98,9 @@ Step issue(Warp& w, const Instruction& i, LaneMask m) {
     op->shared = shared_address(lane_address(w, i, 0, i.extra[0], l));
     const std::uint64_t second = (i.extra[1] ? w.in<std::uint64_t>(i.in[1])[l] : w.in<std::uint32_t>(i.in[1])[l]) + static_cast<std::uint64_t>(i.more_offsets[0]);
     if (i.extra[3] >> 5 & 1) {
-      if (const std::uint32_t mask = w.in<std::uint16_t>(i.in[4])[l]; mask != 1)
-        throw Fault{"multicast to the CTAs " + hex(mask) + " of a cluster of one", lane};
+      op->targets = w.in<std::uint16_t>(i.in[4])[l];
+      const std::size_t ctas = w.cta->cluster.ctas.size();
+      if (op->targets == 0 || op->targets >> ctas) throw Fault{"multicast to the CTAs " + hex(op->targets) + " of a cluster of " + std::to_string(ctas), lane};
     }
     if (op->tensor) {
       op->map = decode_tensor_map(generic_at(w, second, 128, 64, l, "tensor map"), lane);
@@ -90,12 +117,12 @@ Step issue(Warp& w, const Instruction& i, LaneMask m) {
       if (const int first = op->at[0] * static_cast<int>(size_of(op->map.element)); first % 16 != 0)
         throw Fault{"a TMA copy at coordinate " + std::to_string(op->at[0]) + " of dimension 0, " + std::to_string(first) + " bytes; expected a multiple of 16 bytes", lane};
       op->bytes = box_bytes(op->map);
-      w.cta->shared_at(op->shared, op->bytes, 128, lane, "TMA copy");
+      check_shared(w, *op, 128, "TMA copy");
     } else {
       op->other = op->way == Way::within_shared ? shared_address(second) : second;
       op->bytes = w.in<std::uint32_t>(i.in[3])[l];
       if (op->bytes % 16) throw Fault{"a bulk copy of " + std::to_string(op->bytes) + " bytes; expected a multiple of 16", lane};
-      w.cta->shared_at(op->shared, op->bytes, 16, lane, "bulk copy");
+      check_shared(w, *op, 16, "bulk copy");
       if (op->way != Way::within_shared) w.cta->global(op->other, op->bytes, 16, lane, "bulk copy");
     }
     if (op->way == Way::to_global) {
@@ -106,7 +133,8 @@ Step issue(Warp& w, const Instruction& i, LaneMask m) {
       ++t.open->pending;
     } else {
       op->barrier = shared_address((i.extra[2] ? w.in<std::uint64_t>(i.in[2])[l] : w.in<std::uint32_t>(i.in[2])[l]) + static_cast<std::uint64_t>(i.more_offsets[1]));
-      load_mbarrier(*w.cta, op->barrier, lane);
+      std::uint64_t barrier = op->barrier;
+      load_mbarrier(w.cta->owner(barrier, lane), barrier, lane);
     }
     w.cta->async.push(std::move(op));
     ++w.cta->effects;

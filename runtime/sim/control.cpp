@@ -102,6 +102,18 @@ void decode_hint(Decode& d) {
   d.instruction().exec = nothing;
 }
 
+// Lets the other warps go on; how long the sleep would be does not matter here.
+Step sleep(Warp&, const Instruction&, LaneMask) { return Step::yielded; }
+
+void decode_nanosleep(Decode& d) {
+  Instruction& i = d.instruction();
+  d.take("u32");
+  d.expect_operands(1, 1);
+  i.in[0] = d.in(0, ptx::ScalarType::u32);
+  i.group = InstructionClass::control;
+  i.exec = sleep;
+}
+
 void decode_griddepcontrol(Decode& d) {
   if (d.take_any({"wait", "launch_dependents"}).empty()) d.unsupported();
   d.instruction().group = InstructionClass::other;
@@ -133,8 +145,9 @@ void add_control_family(DecoderTable& t) {
   t["membar"] = decode_fence;
   t["fence"] = decode_fence;
   t["griddepcontrol"] = decode_griddepcontrol;
+  t["nanosleep"] = decode_nanosleep;
   t["setmaxnreg"] = decode_setmaxnreg;
-  for (const char* hint : {"prefetch", "prefetchu", "nanosleep", "pmevent", "applypriority"}) t[hint] = decode_hint;
+  for (const char* hint : {"prefetch", "prefetchu", "pmevent", "applypriority"}) t[hint] = decode_hint;
 }
 
 }  // namespace tilewright::runtime::sim

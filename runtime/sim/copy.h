@@ -7,5 +7,7 @@ namespace tilewright::runtime::sim {
 void decode_small_copy(Decode&);
 /// cp.async.bulk and cp.reduce.async.bulk, tensor and plain (bulk_copy.cpp).
 void decode_bulk_copy(Decode&);
+/// st.async, whose space has been taken (remote_store.cpp).
+void decode_remote_store(Decode&);
 
 }  // namespace tilewright::runtime::sim

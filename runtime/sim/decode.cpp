@@ -21,8 +21,9 @@ const std::unordered_map<std::string_view, SpecialRegister>& special_registers()
       {"%nctaid.y", nctaid_y}, {"%nctaid.z", nctaid_z}, {"%laneid", laneid}, {"%warpid", warpid}, {"%nwarpid", nwarpid},
       {"%smid", smid}, {"%nsmid", nsmid}, {"%gridid", gridid}, {"%lanemask_eq", lanemask_eq}, {"%lanemask_lt", lanemask_lt},
       {"%lanemask_le", lanemask_le}, {"%lanemask_gt", lanemask_gt}, {"%lanemask_ge", lanemask_ge},
-      {"%cluster_ctaid.x", zero}, {"%cluster_ctaid.y", zero}, {"%cluster_ctaid.z", zero}, {"%cluster_ctarank", zero},
-      {"%cluster_nctaid.x", one}, {"%cluster_nctaid.y", one}, {"%cluster_nctaid.z", one}, {"%cluster_nctarank", one},
+      {"%cluster_ctaid.x", cluster_ctaid_x}, {"%cluster_ctaid.y", cluster_ctaid_y}, {"%cluster_ctaid.z", cluster_ctaid_z},
+      {"%cluster_nctaid.x", cluster_nctaid_x}, {"%cluster_nctaid.y", cluster_nctaid_y}, {"%cluster_nctaid.z", cluster_nctaid_z},
+      {"%cluster_ctarank", cluster_ctarank}, {"%cluster_nctarank", cluster_nctarank},
       {"%clusterid.x", clusterid_x}, {"%clusterid.y", clusterid_y}, {"%clusterid.z", clusterid_z},
       {"%nclusterid.x", nclusterid_x}, {"%nclusterid.y", nclusterid_y}, {"%nclusterid.z", nclusterid_z},
       {"%dynamic_smem_size", dynamic_smem_size}, {"%total_smem_size", total_smem_size}};

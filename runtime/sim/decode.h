@@ -73,6 +73,7 @@ void add_memory_family(DecoderTable&);
 void add_atomic_family(DecoderTable&);
 void add_collective_family(DecoderTable&);
 void add_control_family(DecoderTable&);
+void add_call_family(DecoderTable&);
 void add_barrier_family(DecoderTable&);
 void add_mbarrier_family(DecoderTable&);
 void add_copy_family(DecoderTable&);
@@ -94,6 +95,8 @@ class ProgramBuilder {
   std::int32_t scratch_predicate() const { return 0; }
   Ref special(SpecialRegister);
   std::uint64_t variable_address(ptx::VariableRef, ptx::Space* space = nullptr);
+  /// Whether the operand is a parameter of a call; those lie in local memory.
+  bool is_call_parameter(const ptx::Operand&) const;
   std::uint32_t label(const ptx::Statement&, const std::string& name) const;
   void watch(Ref r) { watched_.insert(r); }   // a register that wgmma reads or writes asynchronously
 

@@ -1,7 +1,9 @@
 // ld and st in every state space, scalar and vector.
+#include <atomic>
 #include <cstring>
 
 #include "runtime/sim/access.h"
+#include "runtime/sim/copy.h"
 
 namespace tilewright::runtime::sim {
 
@@ -30,7 +32,10 @@ std::byte* local_at(Warp& w, std::uint64_t address, std::uint64_t bytes, std::ui
 std::byte* generic_at(Warp& w, std::uint64_t address, std::uint64_t bytes, std::uint64_t align, unsigned lane, const char* what) {
   const int l = static_cast<int>(lane);
   switch (address & window_mask) {
-    case shared_window: return w.cta->shared_at(address & ~window_mask, bytes, align, l, what);
+    case shared_window: {
+      std::uint64_t a = address & ~window_mask;
+      return w.cta->owner(a, l).shared_at(a, bytes, align, l, what);
+    }
     case local_window: return local_at(w, address, bytes, align, lane, what);
     case param_window: return param_at(w, address, bytes, align, l, what);
     default: return w.cta->global(address, bytes, align, l, what);
@@ -42,11 +47,12 @@ MemorySpace take_space(Decode& d) {
   if (s.empty()) return MemorySpace::generic;
   if (s == "global" || s == "const") return MemorySpace::global;
   if (s == "local") return MemorySpace::local;
+  if (s == "shared::cluster") return MemorySpace::cluster;
   return s.starts_with("param") ? MemorySpace::param : MemorySpace::shared;
 }
 
-void take_memory_hints(Decode& d) {
-  d.take_any({"weak", "relaxed", "acquire", "release", "acq_rel", "volatile", "mmio"});
+bool take_memory_hints(Decode& d) {
+  const std::string_view order = d.take_any({"weak", "relaxed", "acquire", "release", "acq_rel", "volatile", "mmio"});
   d.take_any({"cta", "cluster", "gpu", "sys"});
   d.take_any({"ca", "cg", "cs", "lu", "cv", "wb", "wt"});
   d.take("nc");
@@ -54,10 +60,11 @@ void take_memory_hints(Decode& d) {
   d.take_any({"L2::evict_normal", "L2::evict_first", "L2::evict_last"});
   d.take("L2::cache_hint");
   d.take_any({"L2::64B", "L2::128B", "L2::256B"});
+  return !order.empty() && order != "weak";
 }
 
 InstructionClass class_of(MemorySpace s) {
-  return s == MemorySpace::shared ? InstructionClass::shared_memory : s == MemorySpace::local ? InstructionClass::local_memory
+  return s == MemorySpace::shared || s == MemorySpace::cluster ? InstructionClass::shared_memory : s == MemorySpace::local ? InstructionClass::local_memory
          : s == MemorySpace::param ? InstructionClass::move : InstructionClass::global_memory;
 }
 
@@ -107,6 +114,40 @@ Step store(Warp& w, const Instruction& i, LaneMask m) {
   return Step::next;
 }
 
+// One element that several threads may access at once: an indivisible access that orders the host's threads as the card's
+// acquire and release do.
+template <MemorySpace space, class T>
+Step load_strong(Warp& w, const Instruction& i, LaneMask m) {
+  T* d = w.out<T>(w.cta->launch.program->lists[i.list]);
+  each_lane(m, [&](unsigned l) {
+    std::byte* p = locate<space>(w, lane_address(w, i, 0, i.extra[0], l), sizeof(T), l, "load");
+    d[l] = std::atomic_ref<T>(*reinterpret_cast<T*>(p)).load();
+  });
+  return Step::next;
+}
+
+template <MemorySpace space, class T>
+Step store_strong(Warp& w, const Instruction& i, LaneMask m) {
+  const T* s = w.in<T>(w.cta->launch.program->lists[i.list]);
+  each_lane(m, [&](unsigned l) {
+    std::byte* p = locate<space>(w, lane_address(w, i, 0, i.extra[0], l), sizeof(T), l, "store");
+    std::atomic_ref<T>(*reinterpret_cast<T*>(p)).store(s[l]);
+  });
+  ++w.cta->effects;
+  return Step::next;
+}
+
+template <bool is_load>
+Execute strong(MemorySpace space, unsigned bytes) {
+  const bool wide = bytes == 8;
+  if (space == MemorySpace::global) {
+    if (is_load) return wide ? load_strong<MemorySpace::global, std::uint64_t> : load_strong<MemorySpace::global, std::uint32_t>;
+    return wide ? store_strong<MemorySpace::global, std::uint64_t> : store_strong<MemorySpace::global, std::uint32_t>;
+  }
+  if (is_load) return wide ? load_strong<MemorySpace::generic, std::uint64_t> : load_strong<MemorySpace::generic, std::uint32_t>;
+  return wide ? store_strong<MemorySpace::generic, std::uint64_t> : store_strong<MemorySpace::generic, std::uint32_t>;
+}
+
 template <MemorySpace space, bool is_load>
 Execute for_size(unsigned bytes) {
   switch (bytes) {
@@ -123,6 +164,7 @@ Execute for_space(MemorySpace s, unsigned bytes) {
   switch (s) {
     case MemorySpace::global: return for_size<MemorySpace::global, is_load>(bytes);
     case MemorySpace::shared: return for_size<MemorySpace::shared, is_load>(bytes);
+    case MemorySpace::cluster: return for_size<MemorySpace::cluster, is_load>(bytes);
     case MemorySpace::local: return for_size<MemorySpace::local, is_load>(bytes);
     case MemorySpace::param: return is_load ? for_size<MemorySpace::param, true>(bytes) : nullptr;
     case MemorySpace::generic: return for_size<MemorySpace::generic, is_load>(bytes);
@@ -133,8 +175,12 @@ Execute for_space(MemorySpace s, unsigned bytes) {
 template <bool is_load>
 void decode_memory(Decode& d) {
   Instruction& i = d.instruction();
-  take_memory_hints(d);
+  const bool is_strong = take_memory_hints(d);
   i.space = take_space(d);
+  if (!is_load && d.statement().parts[1] == "async") return decode_remote_store(d);
+  const Operand& where = d.operand(is_load ? 1 : 0);
+  if (i.space == MemorySpace::param && where.kind == Operand::Kind::address && d.builder().is_call_parameter(where.elements[0]))
+    i.space = MemorySpace::local;
   i.group = class_of(i.space);
   const std::string_view vector = d.take_any({"v2", "v4", "v8"});
   i.elements = vector == "v2" ? 2 : vector == "v4" ? 4 : vector == "v8" ? 8 : 1;
@@ -143,7 +189,7 @@ void decode_memory(Decode& d) {
   if (i.bytes == 0 || i.bytes * i.elements > 32) d.unsupported();
   d.expect_operands(2, 3);
   const Operand& value = d.operand(is_load ? 0 : 1);
-  d.address(d.operand(is_load ? 1 : 0), 0, 0);
+  d.address(where, 0, 0);
   i.extra[2] = ptx::is_signed(t);
   std::vector<Ref> refs;
   unsigned width = 0;
@@ -163,7 +209,9 @@ void decode_memory(Decode& d) {
   d.begin_list();
   for (const Ref r : refs) d.push_list(r);
   i.extra[1] = static_cast<int>(width);
-  const Execute e = for_space<is_load>(i.space, i.bytes);
+  const bool indivisible = is_strong && i.elements == 1 && width == i.bytes && (i.bytes == 4 || i.bytes == 8) &&
+                           (i.space == MemorySpace::global || i.space == MemorySpace::generic);
+  const Execute e = indivisible ? strong<is_load>(i.space, i.bytes) : for_space<is_load>(i.space, i.bytes);
   if (!e) d.unsupported();
   i.exec = e;
 }

@@ -25,7 +25,7 @@ struct Fault {
 
 /// Why a group of lanes cannot go on.
 struct Block {
-  enum class Kind : std::uint8_t { none, mbarrier, named_barrier, register_pool, convergence, bulk_group, wgmma };
+  enum class Kind : std::uint8_t { none, mbarrier, named_barrier, cluster_barrier, register_pool, convergence, bulk_group, wgmma };
   Kind kind = Kind::none;
   std::uint32_t address = 0;     // mbarrier; named barrier: its number
   std::uint32_t parity = 0;      // mbarrier phase bit waited for; named barrier: generation; register pool: registers wanted
@@ -58,6 +58,7 @@ struct SmallCopy {
   std::array<const std::byte*, warp_lanes> from{};
   std::array<std::uint8_t, warp_lanes> read{};     // bytes read; the rest of the element is zero
   std::array<std::uint32_t, warp_lanes> group{};   // the lane's group number
+  LaneMask done = 0;
 };
 
 struct WgmmaRecord {
@@ -68,6 +69,7 @@ struct WgmmaRecord {
 };
 
 struct Cta;
+struct Cluster;
 
 struct Warp {
   Cta* cta = nullptr;
@@ -81,13 +83,14 @@ struct Warp {
   std::vector<std::byte> local;
   unsigned held_registers = 0;                     // per thread, of the pool
   std::array<std::unique_ptr<BulkThread>, warp_lanes> bulk;
-  std::vector<SmallCopy> small_copies;
+  std::vector<std::shared_ptr<SmallCopy>> small_copies;
   std::array<std::uint32_t, warp_lanes> small_group{};
   std::vector<std::uint8_t> inflight;              // wgmma operations in flight by register slot
   std::uint64_t wgmma_issued = 0;
   std::deque<std::uint64_t> wgmma_commits;         // issued count at each commit
   LaneMask carry = 0;                              // condition code of add.cc and its kin
   std::uint32_t cluster_generation = 0;            // of the cluster barrier at this warp's arrival
+  LaneMask cluster_arrived = 0;                    // lanes that have arrived there and not waited
   std::uint64_t executed = 0;                      // warp instructions, also the warp's clock
 
   template <class T> T* out(Ref r) { return reinterpret_cast<T*>(registers + r); }
@@ -122,6 +125,7 @@ struct Launch {
   const Program* program = nullptr;
   std::array<unsigned, 3> grid{1, 1, 1};
   std::array<unsigned, 3> block{1, 1, 1};
+  std::array<unsigned, 3> cluster{1, 1, 1};
   unsigned threads = 0;
   std::uint32_t dynamic_shared = 0;
   unsigned entry_registers = 0;  // per thread, of the pool rule
@@ -135,16 +139,19 @@ struct Launch {
 };
 
 struct Cta {
-  explicit Cta(const Launch& launch);
-  void start(std::uint64_t linear);
-  void run();                    // until every warp has ended; throws Error
+  Cta(const Launch& launch, Cluster& cluster, unsigned rank);
+  void start(const std::array<unsigned, 3>& id);
+  /// One turn of every warp and of the copies in flight; true when something moved. Throws Error.
+  bool round();
 
   const Launch& launch;
+  Cluster& cluster;
+  const unsigned rank;                       // in the cluster
   std::array<unsigned, 3> id{};
   std::uint64_t linear = 0;
   std::vector<std::byte> shared;             // byte 0 is shared address 0
   std::vector<Warp> warps;
-  std::array<NamedBarrier, 17> barriers;     // 16 named ones and the cluster's
+  std::array<NamedBarrier, 16> barriers;
   std::vector<Warpgroup> warpgroups;
   unsigned pool_free = 0;                    // registers per thread times warps
   unsigned pool_total = 0;
@@ -155,6 +162,15 @@ struct Cta {
   GlobalMemory::Range cached;                // allocation of the last global access
 
   unsigned live_threads() const;
+  bool alive() const;
+  std::uint64_t executed() const;            // warp instructions
+  /// Lets every mbarrier wait return without its phase, as the instruction may; false when there is none.
+  bool let_waits_return();
+  std::string name() const;                  // "CTA (0, 0, 0)"
+  std::string where(const Warp&) const;      // its role and place, for reports
+  std::string blocked_report() const;
+  /// The CTA of the cluster that an address of shared::cluster lies in; the address becomes one of its own window.
+  Cta& owner(std::uint64_t& address, int lane);
   /// A checked host address; Fault names what is wrong.
   std::byte* global(std::uint64_t address, std::uint64_t bytes, std::uint64_t align, int lane, const char* what);
   std::byte* shared_at(std::uint64_t address, std::uint64_t bytes, std::uint64_t align, int lane, const char* what);
@@ -163,9 +179,6 @@ struct Cta {
  private:
   bool warp_turn(Warp&);
   bool group_turn(Warp&, std::size_t group, unsigned budget);
-  bool let_waits_return();
-  std::string where(const Warp&) const;
-  std::string blocked_report() const;
   std::string blocked_text(const Warp&, const Group&) const;
 
   std::vector<std::byte> register_storage_;
@@ -176,6 +189,9 @@ constexpr std::uint64_t shared_window = 0x0100'0000'0000'0000ull;
 constexpr std::uint64_t local_window = 0x0200'0000'0000'0000ull;
 constexpr std::uint64_t param_window = 0x0300'0000'0000'0000ull;
 constexpr std::uint64_t window_mask = 0xff00'0000'0000'0000ull;
+
+// An address of shared::cluster names its CTA above the offset: 0 the CTA that uses it, else its rank in the cluster + 1.
+constexpr unsigned cluster_shift = 24;
 
 /// Calls f(lane) for each lane of the mask; the full mask is a plain loop that compilers vectorise.
 template <class F>
@@ -198,5 +214,6 @@ inline std::uint64_t lane_address(const Warp& w, const Instruction& i, unsigned 
 inline std::uint64_t shared_address(std::uint64_t v) { return (v & window_mask) == shared_window ? v & ~window_mask : v; }
 
 std::string hex(std::uint64_t);
+std::string place_of(const std::array<unsigned, 3>& cta);   // "(0, 0, 0)"
 
 }  // namespace tilewright::runtime::sim

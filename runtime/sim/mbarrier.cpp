@@ -77,6 +77,12 @@ void complete_bytes(Cta& cta, std::uint64_t address, std::uint32_t bytes, int la
 
 namespace {
 
+/// The CTA whose mbarrier the instruction names, and the address in its window.
+Cta& target(Warp& w, const Instruction& i, std::uint64_t& address, unsigned lane) {
+  address = shared_address(lane_address(w, i, 0, i.extra[0], lane));
+  return i.space == MemorySpace::cluster ? w.cta->owner(address, static_cast<int>(lane)) : *w.cta;
+}
+
 // extra: 0 wide address, 1 expect_tx, 2 noComplete, 3 count given, 4 parity form, 5 wide state
 Step init(Warp& w, const Instruction& i, LaneMask m) {
   each_lane(m, [&](unsigned l) {
@@ -111,33 +117,38 @@ void expect(Cta& cta, std::uint64_t a, std::uint32_t bytes, int lane) {
 
 Step expect_tx(Warp& w, const Instruction& i, LaneMask m) {
   each_lane(m, [&](unsigned l) {
-    expect(*w.cta, shared_address(lane_address(w, i, 0, i.extra[0], l)), w.in<std::uint32_t>(i.in[1])[l], static_cast<int>(l));
+    std::uint64_t a;
+    Cta& cta = target(w, i, a, l);
+    expect(cta, a, w.in<std::uint32_t>(i.in[1])[l], static_cast<int>(l));
   });
   return Step::next;
 }
 
 Step complete_tx(Warp& w, const Instruction& i, LaneMask m) {
   each_lane(m, [&](unsigned l) {
-    complete_bytes(*w.cta, shared_address(lane_address(w, i, 0, i.extra[0], l)), w.in<std::uint32_t>(i.in[1])[l], static_cast<int>(l));
+    std::uint64_t a;
+    Cta& cta = target(w, i, a, l);
+    complete_bytes(cta, a, w.in<std::uint32_t>(i.in[1])[l], static_cast<int>(l));
   });
   return Step::next;
 }
 
 Step arrive(Warp& w, const Instruction& i, LaneMask m) {
   each_lane(m, [&](unsigned l) {
-    const std::uint64_t a = shared_address(lane_address(w, i, 0, i.extra[0], l));
+    std::uint64_t a;
+    Cta& cta = target(w, i, a, l);
     const int lane = static_cast<int>(l);
-    const std::uint64_t state = load_mbarrier(*w.cta, a, lane).pack();
-    if (i.extra[1]) expect(*w.cta, a, w.in<std::uint32_t>(i.in[1])[l], lane);
+    const std::uint64_t state = load_mbarrier(cta, a, lane).pack();
+    if (i.extra[1]) expect(cta, a, w.in<std::uint32_t>(i.in[1])[l], lane);
     const std::uint32_t count = !i.extra[1] && i.extra[3] ? w.in<std::uint32_t>(i.in[1])[l] : 1;
-    if (i.extra[2] && count >= load_mbarrier(*w.cta, a, lane).pending)
+    if (i.extra[2] && count >= load_mbarrier(cta, a, lane).pending)
       throw Fault{"mbarrier.arrive.noComplete would complete the phase of " + place(a), lane};
     if (i.extra[5]) {   // arrive_drop: later phases expect fewer
-      Mbarrier b = load_mbarrier(*w.cta, a, lane);
+      Mbarrier b = load_mbarrier(cta, a, lane);
       b.expected -= std::min(b.expected, count);
-      store_mbarrier(*w.cta, a, b);
+      store_mbarrier(cta, a, b);
     }
-    arrive_mbarrier(*w.cta, a, count, lane);
+    arrive_mbarrier(cta, a, count, lane);
     w.out<std::uint64_t>(i.out[0])[l] = state;
   });
   return Step::next;
@@ -170,7 +181,8 @@ Step try_wait(Warp& w, const Instruction& i, LaneMask m) { return wait(w, i, m, 
 void take_scope(Decode& d) {
   d.take_any({"release", "acquire", "relaxed"});
   d.take_any({"cta", "cluster"});
-  if (d.take_any({"shared::cta", "shared::cluster", "shared"}).empty()) d.instruction().space = MemorySpace::generic;
+  const std::string_view space = d.take_any({"shared::cta", "shared::cluster", "shared"});
+  d.instruction().space = space.empty() ? MemorySpace::generic : space == "shared::cluster" ? MemorySpace::cluster : MemorySpace::shared;
 }
 
 void decode_mbarrier(Decode& d) {
@@ -196,6 +208,8 @@ void decode_mbarrier(Decode& d) {
     const bool has_state = d.operand(0).kind != ptx::Operand::Kind::address;
     d.expect_operands(1, has_state ? 3 : 2);
     if (has_state) i.out[0] = d.out(0, ScalarType::b64);
+    if (i.space == MemorySpace::cluster && has_state && d.operand(0).kind != ptx::Operand::Kind::sink)
+      d.wrong("an arrival in shared::cluster gives no state; expected _");
     d.address(d.operand(has_state), 0, 0);
     i.extra[1] = expects;
     i.extra[2] = no_complete;

@@ -1,6 +1,7 @@
 // mov with packing and unpacking, cvta, isspacep, mapa and clocks.
 #include <cstring>
 
+#include "runtime/sim/cluster.h"
 #include "runtime/sim/elementwise.h"
 
 namespace tilewright::runtime::sim {
@@ -185,12 +186,16 @@ void decode_isspacep(Decode& d) {
   i.exec = is_space;
 }
 
+/// The address of the same place in another CTA of the cluster. offset: the window of a generic address
 template <class T>
 Step map_address(Warp& w, const Instruction& i, LaneMask m) {
   each_lane(m, [&](unsigned l) {
-    if (const std::uint32_t rank = w.in<std::uint32_t>(i.in[1])[l]; rank != 0)
-      throw Fault{"mapa to CTA " + std::to_string(rank) + " of a cluster of one", static_cast<int>(l)};
-    w.out<T>(i.out[0])[l] = w.in<T>(i.in[0])[l];
+    const std::uint32_t rank = w.in<std::uint32_t>(i.in[1])[l];
+    if (rank >= w.cta->cluster.ctas.size())
+      throw Fault{"mapa to CTA " + std::to_string(rank) + " of a cluster of " + std::to_string(w.cta->cluster.ctas.size()), static_cast<int>(l)};
+    std::uint64_t a = w.in<T>(i.in[0])[l];
+    w.cta->shared_at(shared_address(a), 1, 1, static_cast<int>(l), "mapa");
+    w.out<T>(i.out[0])[l] = static_cast<T>(a | std::uint64_t{rank + 1} << cluster_shift);
   });
   return Step::next;
 }
@@ -207,15 +212,24 @@ void decode_mapa(Decode& d) {
   set_exec(d, ptx::bytes_of(t) == 4 ? map_address<std::uint32_t> : map_address<std::uint64_t>);
 }
 
+template <class T>
+Step rank_of_address(Warp& w, const Instruction& i, LaneMask m) {
+  each_lane(m, [&](unsigned l) {
+    std::uint64_t a = shared_address(w.in<T>(i.in[0])[l]);
+    w.out<std::uint32_t>(i.out[0])[l] = w.cta->owner(a, static_cast<int>(l)).rank;
+  });
+  return Step::next;
+}
+
 void decode_getctarank(Decode& d) {
   Instruction& i = d.instruction();
   i.group = InstructionClass::integer;
   d.take("shared::cluster");
-  d.type();
+  const ScalarType t = d.type();
   d.expect_operands(2, 2);
   i.out[0] = d.out(0, ScalarType::u32);
-  i.in[0] = d.builder().constant(0, 4);
-  set_exec(d, copy_of(4));
+  i.in[0] = d.in(1, t);
+  set_exec(d, ptx::bytes_of(t) == 4 ? rank_of_address<std::uint32_t> : rank_of_address<std::uint64_t>);
 }
 
 void decode_createpolicy(Decode& d) {   // a cache policy: a value that nothing reads here

@@ -26,6 +26,7 @@ const DecoderTable& decoders() {
     add_atomic_family(t);
     add_collective_family(t);
     add_control_family(t);
+    add_call_family(t);
     add_barrier_family(t);
     add_mbarrier_family(t);
     add_copy_family(t);
@@ -127,6 +128,11 @@ std::uint64_t ProgramBuilder::variable_address(ptx::VariableRef v, ptx::Space* s
   return it->second;
 }
 
+bool ProgramBuilder::is_call_parameter(const ptx::Operand& o) const {
+  return o.kind == ptx::Operand::Kind::variable && o.variable.local && o.variable.index >= function_.params.size() &&
+         function_.variables[o.variable.index - function_.params.size()].space == ptx::Space::param;
+}
+
 std::uint32_t ProgramBuilder::label(const ptx::Statement& s, const std::string& name) const {
   for (std::uint32_t scope = s.scope;; scope = function_.scope_parent[scope]) {
     if (const auto it = function_.labels.find({scope, name}); it != function_.labels.end()) return it->second;
@@ -166,7 +172,7 @@ void ProgramBuilder::lay_out_memory() {
     for (const ptx::Operand& o : s.operands) note(note, o);
   std::vector<std::uint64_t*> dynamic;
   const auto place = [&](const ptx::Variable& v, std::uint64_t& address) {
-    if (v.space == ptx::Space::local) {
+    if (v.space == ptx::Space::local || v.space == ptx::Space::param) {
       address = local = round_up(local, v.align);
       local += v.bytes;
     } else if (v.bytes == 0) {

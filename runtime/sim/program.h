@@ -33,7 +33,7 @@ using Execute = Step (*)(Warp&, const Instruction&, LaneMask active);
 /// A register or a constant: >= 0 byte offset in the warp's registers, < 0 the constant number ~ref in slot units.
 using Ref = std::int32_t;
 
-enum class MemorySpace : std::uint8_t { generic, global, shared, local, param };
+enum class MemorySpace : std::uint8_t { generic, global, shared, cluster, local, param };
 
 struct Instruction {
   Execute exec = nullptr;
@@ -58,7 +58,8 @@ struct Instruction {
 enum class SpecialRegister : std::uint8_t {
   tid_x, tid_y, tid_z, ntid_x, ntid_y, ntid_z, ctaid_x, ctaid_y, ctaid_z, nctaid_x, nctaid_y, nctaid_z,
   laneid, warpid, nwarpid, smid, nsmid, gridid, lanemask_eq, lanemask_lt, lanemask_le, lanemask_gt, lanemask_ge,
-  zero, one, dynamic_smem_size, total_smem_size, clusterid_x, clusterid_y, clusterid_z, nclusterid_x, nclusterid_y, nclusterid_z
+  dynamic_smem_size, total_smem_size, clusterid_x, clusterid_y, clusterid_z, nclusterid_x, nclusterid_y, nclusterid_z,
+  cluster_ctaid_x, cluster_ctaid_y, cluster_ctaid_z, cluster_nctaid_x, cluster_nctaid_y, cluster_nctaid_z, cluster_ctarank, cluster_nctarank
 };
 
 struct Program {

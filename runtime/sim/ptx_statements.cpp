@@ -28,6 +28,7 @@ void Parser::body() {
     if (accept(".reg")) { registers(); continue; }
     if (accept(".shared")) { function_variables(Space::shared); continue; }
     if (accept(".local")) { function_variables(Space::local); continue; }
+    if (accept(".param")) { function_variables(Space::param); continue; }   // of a call
     if (accept(".loc")) { loc(); continue; }
     if (accept(".file")) { file_directive(); continue; }
     if (accept(".pragma")) { take(); expect(";"); continue; }

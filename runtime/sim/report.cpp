@@ -2,7 +2,7 @@
 #include <cstdio>
 #include <cstring>
 
-#include "runtime/sim/machine.h"
+#include "runtime/sim/cluster.h"
 #include "runtime/sim/mbarrier.h"
 #include "tilewright/error.h"
 
@@ -40,14 +40,19 @@ std::string Launch::barrier_name(std::uint32_t address) const {
   return {};
 }
 
+std::string place_of(const std::array<unsigned, 3>& id) {
+  return "(" + std::to_string(id[0]) + ", " + std::to_string(id[1]) + ", " + std::to_string(id[2]) + ")";
+}
+
+std::string Cta::name() const { return "CTA " + place_of(id); }
+
 std::string Cta::where(const Warp& w) const {
   const std::string role = launch.role_of(w.index);
-  return "warp " + std::to_string(w.index) + (role.empty() ? "" : " (" + role + ")");
+  return (cluster.ctas.size() > 1 ? name() + ", warp " : "warp ") + std::to_string(w.index) + (role.empty() ? "" : " (" + role + ")");
 }
 
 void Cta::fail(const Warp& w, const Instruction& i, int lane, const std::string& what) const {
-  throw Error("kernel '" + launch.program->function->name + "', CTA (" + std::to_string(id[0]) + ", " + std::to_string(id[1]) + ", " +
-              std::to_string(id[2]) + "), " + where(w) + (lane < 0 ? "" : ", lane " + std::to_string(lane)) + ", " +
+  throw Error("kernel '" + launch.program->function->name + "', " + (cluster.ctas.size() > 1 ? "" : name() + ", ") + where(w) + (lane < 0 ? "" : ", lane " + std::to_string(lane)) + ", " +
               launch.program->describe(i) + ": " + what);
 }
 
@@ -71,6 +76,9 @@ std::string Cta::blocked_text(const Warp&, const Group& g) const {
       return "waits at barrier " + std::to_string(g.block.address) + ": " + std::to_string(b.arrived) + " of " +
              std::to_string(b.expected ? b.expected : live_threads()) + " threads have arrived";
     }
+    case Block::Kind::cluster_barrier:
+      return "waits at the barrier of the cluster: " + std::to_string(cluster.barrier.arrived) + " of " + std::to_string(cluster.live_threads()) +
+             " threads have arrived";
     case Block::Kind::register_pool:
       return "waits for registers: asks for " + std::to_string(g.block.parity) + " per thread, the CTA's register pool of " +
              std::to_string(launch.entry_registers) + " x " + std::to_string(warps.size()) + " warps has " + std::to_string(pool_free) +
@@ -110,7 +118,20 @@ std::byte* Cta::global(std::uint64_t address, std::uint64_t bytes, std::uint64_t
   return reinterpret_cast<std::byte*>(address);
 }
 
+Cta& Cta::owner(std::uint64_t& address, int lane) {
+  const std::uint64_t number = address >> cluster_shift;
+  address &= (1ull << cluster_shift) - 1;
+  if (number == 0 || number - 1 == rank) return *this;
+  if (number > cluster.ctas.size())
+    throw Fault{"shared memory of CTA " + std::to_string(number - 1) + " of a cluster of " + std::to_string(cluster.ctas.size()), lane};
+  Cta& other = *cluster.ctas[number - 1];
+  if (!other.alive()) throw Fault{"shared memory of CTA " + std::to_string(other.rank) + " of the cluster, which has ended", lane};
+  return other;
+}
+
 std::byte* Cta::shared_at(std::uint64_t address, std::uint64_t bytes, std::uint64_t align, int lane, const char* what) {
+  if (address >> cluster_shift)
+    throw Fault{std::string(what) + " at address " + hex(address) + ", which mapa made for shared::cluster; the instruction reaches its own CTA only", lane};
   if (address < shared_base || address > shared.size() || bytes > shared.size() - address)
     throw Fault{std::string(what) + " of " + std::to_string(bytes) + " bytes at shared address " + hex(address) + " is out of bounds: the kernel has [" +
                     hex(shared_base) + ", " + hex(shared.size()) + ")", lane};

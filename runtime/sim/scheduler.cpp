@@ -3,15 +3,16 @@
 #include <cstring>
 
 #include "runtime/sim/machine.h"
-#include "tilewright/error.h"
 
 namespace tilewright::runtime::sim {
 namespace {
 
 constexpr unsigned turn_budget = 512;         // instructions of a warp's turn
-constexpr unsigned idle_limit = 4;            // times all waits may return without effect before it is a deadlock
 
-void fill_special(Warp& w, const Launch& launch, const std::array<unsigned, 3>& id, std::uint64_t linear) {
+void fill_special(Warp& w, const Cta& cta) {
+  const Launch& launch = cta.launch;
+  const auto& id = cta.id;
+  const auto& c = launch.cluster;
   using enum SpecialRegister;
   for (const auto& [special, ref] : launch.program->special) {
     auto* v = w.out<std::uint32_t>(ref);
@@ -25,16 +26,30 @@ void fill_special(Warp& w, const Launch& launch, const std::array<unsigned, 3>& 
         case ntid_x: v[l] = b[0]; break;
         case ntid_y: v[l] = b[1]; break;
         case ntid_z: v[l] = b[2]; break;
-        case ctaid_x: case clusterid_x: v[l] = id[0]; break;
-        case ctaid_y: case clusterid_y: v[l] = id[1]; break;
-        case ctaid_z: case clusterid_z: v[l] = id[2]; break;
-        case nctaid_x: case nclusterid_x: v[l] = launch.grid[0]; break;
-        case nctaid_y: case nclusterid_y: v[l] = launch.grid[1]; break;
-        case nctaid_z: case nclusterid_z: v[l] = launch.grid[2]; break;
+        case ctaid_x: v[l] = id[0]; break;
+        case ctaid_y: v[l] = id[1]; break;
+        case ctaid_z: v[l] = id[2]; break;
+        case nctaid_x: v[l] = launch.grid[0]; break;
+        case nctaid_y: v[l] = launch.grid[1]; break;
+        case nctaid_z: v[l] = launch.grid[2]; break;
+        case clusterid_x: v[l] = id[0] / c[0]; break;
+        case clusterid_y: v[l] = id[1] / c[1]; break;
+        case clusterid_z: v[l] = id[2] / c[2]; break;
+        case nclusterid_x: v[l] = launch.grid[0] / c[0]; break;
+        case nclusterid_y: v[l] = launch.grid[1] / c[1]; break;
+        case nclusterid_z: v[l] = launch.grid[2] / c[2]; break;
+        case cluster_ctaid_x: v[l] = id[0] % c[0]; break;
+        case cluster_ctaid_y: v[l] = id[1] % c[1]; break;
+        case cluster_ctaid_z: v[l] = id[2] % c[2]; break;
+        case cluster_nctaid_x: v[l] = c[0]; break;
+        case cluster_nctaid_y: v[l] = c[1]; break;
+        case cluster_nctaid_z: v[l] = c[2]; break;
+        case cluster_ctarank: v[l] = cta.rank; break;
+        case cluster_nctarank: v[l] = c[0] * c[1] * c[2]; break;
         case laneid: v[l] = l; break;
         case warpid: v[l] = w.index; break;
         case nwarpid: v[l] = (launch.threads + 31) / 32; break;
-        case smid: v[l] = static_cast<std::uint32_t>(linear % 132); break;
+        case smid: v[l] = static_cast<std::uint32_t>(cta.linear % 132); break;
         case nsmid: v[l] = 132; break;
         case gridid: v[l] = static_cast<std::uint32_t>(launch.grid_id); break;
         case lanemask_eq: v[l] = 1u << l; break;
@@ -42,8 +57,6 @@ void fill_special(Warp& w, const Launch& launch, const std::array<unsigned, 3>& 
         case lanemask_le: v[l] = (2u << l) - 1; break;
         case lanemask_gt: v[l] = ~((2u << l) - 1); break;
         case lanemask_ge: v[l] = ~((1u << l) - 1); break;
-        case zero: v[l] = 0; break;
-        case one: v[l] = 1; break;
         case dynamic_smem_size: v[l] = launch.dynamic_shared; break;
         case total_smem_size: v[l] = launch.program->dynamic_shared + launch.dynamic_shared; break;
       }
@@ -83,7 +96,7 @@ Step Warp::block(Block::Kind kind, std::uint32_t address, std::uint32_t parity) 
   return Step::blocked;
 }
 
-Cta::Cta(const Launch& l) : launch(l) {
+Cta::Cta(const Launch& l, Cluster& together, unsigned r) : launch(l), cluster(together), rank(r) {
   const Program& p = *l.program;
   const unsigned count = (l.threads + warp_lanes - 1) / warp_lanes;
   shared.resize(p.dynamic_shared + l.dynamic_shared);
@@ -102,11 +115,10 @@ Cta::Cta(const Launch& l) : launch(l) {
   warpgroups.resize((count + 3) / 4);
 }
 
-void Cta::start(std::uint64_t n) {
+void Cta::start(const std::array<unsigned, 3>& place) {
   const Program& p = *launch.program;
-  linear = n;
-  id = {static_cast<unsigned>(n % launch.grid[0]), static_cast<unsigned>(n / launch.grid[0] % launch.grid[1]),
-        static_cast<unsigned>(n / launch.grid[0] / launch.grid[1])};
+  id = place;
+  linear = id[0] + std::uint64_t{launch.grid[0]} * (id[1] + std::uint64_t{launch.grid[1]} * id[2]);
   std::memset(shared.data(), 0xff, shared.size());
   barriers = {};
   for (Warpgroup& g : warpgroups) g = {};
@@ -131,13 +143,24 @@ void Cta::start(std::uint64_t n) {
     w.wgmma_issued = 0;
     w.wgmma_commits.clear();
     w.executed = 0;
-    fill_special(w, launch, id, linear);
+    w.cluster_arrived = 0;
+    fill_special(w, *this);
   }
 }
 
 unsigned Cta::live_threads() const {
   unsigned n = 0;
   for (const Warp& w : warps) n += static_cast<unsigned>(std::popcount(w.live));
+  return n;
+}
+
+bool Cta::alive() const {
+  return std::any_of(warps.begin(), warps.end(), [](const Warp& w) { return w.live != 0; });
+}
+
+std::uint64_t Cta::executed() const {
+  std::uint64_t n = 0;
+  for (const Warp& w : warps) n += w.executed;
   return n;
 }
 
@@ -206,7 +229,6 @@ bool Cta::warp_turn(Warp& w) {
   return moved;
 }
 
-// All warps wait and no copy is in flight: a try_wait may return without its phase, so let each do that.
 bool Cta::let_waits_return() {
   bool any = false;
   for (Warp& w : warps) {
@@ -220,53 +242,12 @@ bool Cta::let_waits_return() {
   return any;
 }
 
-void Cta::run() {
-  unsigned idle = 0;
-  std::uint64_t idle_effects = ~0ull;
-  std::uint64_t last_effects = 0;
-  std::uint64_t executed_at_effect = 0;
-  std::uint64_t others = 0;
-  for (;;) {
-    ++turn;
-    bool moved = false;
-    bool alive = false;
-    std::uint64_t executed = 0;
-    for (Warp& w : warps) {
-      if (w.live != 0) {
-        alive = true;
-        moved |= warp_turn(w);
-      }
-      executed += w.executed;
-    }
-    moved |= async.advance(*this, turn, false);
-    if (!alive) {
-      while (!async.empty()) async.advance(*this, ++turn, true);
-      return;
-    }
-    if (effects != last_effects) {
-      launch.effects.fetch_add(1, std::memory_order_relaxed);
-      last_effects = effects;
-      executed_at_effect = executed;
-      others = launch.effects.load(std::memory_order_relaxed);
-    } else if (executed - executed_at_effect > launch.options->step_limit) {
-      if (const std::uint64_t now = launch.effects.load(std::memory_order_relaxed); now != others) {   // another CTA works: it may write what this one polls
-        others = now;
-        executed_at_effect = executed;
-        continue;
-      }
-      throw Error("no forward progress: kernel '" + launch.program->function->name + "', CTA (" + std::to_string(id[0]) + ", " +
-                  std::to_string(id[1]) + ", " + std::to_string(id[2]) + ") executed " + std::to_string(executed - executed_at_effect) +
-                  " warp instructions without a store, an arrival or an end; it polls for what nobody writes (another CTA, perhaps)\n" +
-                  blocked_report());
-    }
-    if (moved) continue;
-    if (async.advance(*this, turn, true)) continue;
-    idle = effects == idle_effects ? idle + 1 : 0;
-    idle_effects = effects;
-    if (idle < idle_limit && let_waits_return()) continue;
-    throw Error("deadlock in kernel '" + launch.program->function->name + "': no warp of CTA (" + std::to_string(id[0]) + ", " +
-                std::to_string(id[1]) + ", " + std::to_string(id[2]) + ") can go on and no copy is in flight\n" + blocked_report());
-  }
+bool Cta::round() {
+  ++turn;
+  bool moved = false;
+  for (Warp& w : warps)
+    if (w.live != 0) moved |= warp_turn(w);
+  return async.advance(*this, turn, false) || moved;
 }
 
 }  // namespace tilewright::runtime::sim

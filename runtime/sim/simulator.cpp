@@ -7,8 +7,8 @@
 #include <mutex>
 #include <thread>
 
+#include "runtime/sim/cluster.h"
 #include "runtime/sim/decode.h"
-#include "runtime/sim/machine.h"
 #include "runtime/sim/tensor_map.h"
 #include "tilewright/error.h"
 
@@ -17,6 +17,8 @@ namespace {
 
 constexpr unsigned most_shared = 227 * 1024;
 constexpr unsigned register_file = 65536;
+constexpr unsigned most_cluster = 8;                       // that every card runs
+constexpr std::uint64_t patience = 20'000;                 // warp instructions that a cluster polls before another one begins beside it
 
 class SimulatedKernel final : public LoadedKernel {
  public:
@@ -46,6 +48,7 @@ class SimulatedKernel final : public LoadedKernel {
 
   const Program& program() const { return *program_; }
   std::array<unsigned, 3> block() const { return block_; }
+  std::array<unsigned, 3> cluster() const { return cluster_; }
   unsigned dynamic_shared() const { return dynamic_shared_; }
   unsigned entry_registers() const { return entry_registers_; }
 
@@ -59,9 +62,11 @@ class SimulatedKernel final : public LoadedKernel {
       throw Error("kernel '" + image.name + "' is given " + std::to_string(image.threads) + " threads a CTA, its PTX requires " + std::to_string(threads));
     if (const unsigned most = product(f.maximum_threads); most && threads > most)
       throw Error("kernel '" + image.name + "' with " + std::to_string(threads) + " threads a CTA, its PTX allows at most " + std::to_string(most));
-    for (const auto& c : {f.required_cluster, image.cluster})
-      if (product(c) > 1)
-        throw Error("kernel '" + image.name + "' runs in clusters of " + std::to_string(product(c)) + " CTAs; the simulator runs clusters of one");
+    cluster_ = product(f.required_cluster) ? f.required_cluster : image.cluster;
+    if (product(f.required_cluster) && product(image.cluster) > 1 && image.cluster != f.required_cluster)
+      throw Error("kernel '" + image.name + "' is given clusters of " + place_of(image.cluster) + " CTAs, its PTX requires " + place_of(f.required_cluster));
+    if (product(cluster_) == 0 || product(cluster_) > most_cluster)
+      throw Error("kernel '" + image.name + "' with clusters of " + std::to_string(product(cluster_)) + " CTAs; expected 1 to " + std::to_string(most_cluster));
     const unsigned warps = (threads + warp_lanes - 1) / warp_lanes;
     unsigned registers = std::min(256u, register_file / (warps * warp_lanes * std::max(1u, f.minimum_ctas)) / 8 * 8);
     if (f.maximum_registers) registers = std::min(registers, (f.maximum_registers + 7) / 8 * 8);
@@ -76,6 +81,7 @@ class SimulatedKernel final : public LoadedKernel {
   std::map<std::uint32_t, std::uint64_t> variables_;   // the module's global and constant memory
   std::unique_ptr<Program> program_;
   std::array<unsigned, 3> block_{1, 1, 1};
+  std::array<unsigned, 3> cluster_{1, 1, 1};
   unsigned dynamic_shared_ = 0;
   unsigned entry_registers_ = 0;
 };
@@ -141,7 +147,7 @@ class SimulatedDevice final : public Device {
       throw Error(std::string(what) + " of " + std::to_string(bytes) + " bytes at " + hex(address) + " is out of bounds: " + memory_->describe(address, bytes));
     return reinterpret_cast<void*>(address);
   }
-  void run(const Launch&, std::uint64_t ctas);
+  void run(const Launch&, std::uint64_t clusters);
 
   SimulatorOptions options_;
   std::shared_ptr<GlobalMemory> memory_;
@@ -174,6 +180,10 @@ void SimulatedDevice::launch(LoadedKernel& loaded, const LaunchGeometry& geometr
   if (ctas == 0 || l.grid[0] > 0x7fffffffu || l.grid[1] > 65535 || l.grid[2] > 65535)
     throw Error("kernel '" + p.function->name + "' is launched on a grid of " + std::to_string(l.grid[0]) + " x " + std::to_string(l.grid[1]) + " x " +
                 std::to_string(l.grid[2]) + " CTAs; expected 1 to 2^31 - 1, 65535 and 65535");
+  l.cluster = kernel->cluster();
+  for (unsigned axis = 0; axis < 3; ++axis)
+    if (l.grid[axis] % l.cluster[axis])
+      throw Error("kernel '" + p.function->name + "' is launched on a grid of " + place_of(l.grid) + " CTAs; expected multiples of its cluster " + place_of(l.cluster));
   l.block = kernel->block();
   l.threads = l.block[0] * l.block[1] * l.block[2];
   l.dynamic_shared = kernel->dynamic_shared();
@@ -183,37 +193,100 @@ void SimulatedDevice::launch(LoadedKernel& loaded, const LaunchGeometry& geometr
   l.memory = memory_.get();
   l.options = &options_;
   l.grid_id = ++grids_;
-  run(l, ctas);
+  run(l, ctas / (std::uint64_t{l.cluster[0]} * l.cluster[1] * l.cluster[2]));
 }
 
-void SimulatedDevice::run(const Launch& l, std::uint64_t ctas) {
+/// Takes clusters from `next` and runs them one after the other. One that polls for what another writes stays, and the next one
+/// begins beside it, as on a card that has room; when all that are there poll and nothing moves anywhere, that is an error.
+class Worker {
+ public:
+  Worker(const Launch& l, std::atomic<std::uint64_t>& next, std::uint64_t count) : launch_(l), next_(next), count_(count) {}
+
+  void run() {
+    while (admit()) {
+      for (std::uint64_t waited = 0; !running_.empty();) {
+        const std::uint64_t before = launch_.effects.load(std::memory_order_relaxed);
+        const std::size_t ended = visit_all();
+        if (ended || running_.empty() || admit() || launch_.effects.load(std::memory_order_relaxed) != before) {
+          waited = 0;
+          continue;
+        }
+        waited += patience_;
+        if (waited > launch_.options->step_limit) give_up(waited);
+        std::this_thread::yield();
+      }
+    }
+  }
+  SimulatorStatistics statistics() const {
+    SimulatorStatistics all;
+    for (const auto* set : {&running_, &idle_})
+      for (const auto& cluster : *set)
+        for (const auto& cta : cluster->ctas) all.add(cta->statistics);
+    return all;
+  }
+  /// Where an error happened: the number of the cluster that ran last.
+  std::uint64_t at() const { return at_; }
+
+ private:
+  bool admit() {
+    const std::uint64_t n = next_.fetch_add(1);
+    if (n >= count_) return false;
+    if (idle_.empty()) idle_.push_back(std::make_unique<Cluster>(launch_));
+    running_.push_back(std::move(idle_.back()));
+    idle_.pop_back();
+    at_ = n;
+    running_.back()->start(n);
+    return true;
+  }
+  std::size_t visit_all() {
+    std::size_t ended = 0;
+    for (std::size_t n = 0; n < running_.size();) {
+      if (running_[n]->run(patience_) == Cluster::State::polling) {
+        ++n;
+        continue;
+      }
+      idle_.push_back(std::move(running_[n]));
+      running_.erase(running_.begin() + static_cast<std::ptrdiff_t>(n));
+      ++ended;
+    }
+    return ended;
+  }
+  [[noreturn]] void give_up(std::uint64_t waited) const {
+    throw Error("no forward progress: kernel '" + launch_.program->function->name + "', " + running_.front()->name() + " executed " + std::to_string(waited) +
+                " warp instructions without a store, an arrival or an end; it polls for what nobody writes (another CTA, perhaps)\n" +
+                running_.front()->blocked_report());
+  }
+
+  const Launch& launch_;
+  std::atomic<std::uint64_t>& next_;
+  const std::uint64_t count_;
+  const std::uint64_t patience_ = std::min(patience, launch_.options->step_limit);
+  std::uint64_t at_ = 0;
+  std::vector<std::unique_ptr<Cluster>> running_, idle_;
+};
+
+void SimulatedDevice::run(const Launch& l, std::uint64_t clusters) {
   std::atomic<std::uint64_t> next{0};
   std::mutex mutex;
-  std::uint64_t failed_cta = ~0ull;
+  std::uint64_t failed = ~0ull;
   std::exception_ptr failure;
   const auto work = [&] {
-    Cta cta(l);
-    for (;;) {
-      const std::uint64_t n = next.fetch_add(1);
-      if (n >= ctas) break;
-      try {
-        cta.start(n);
-        cta.run();
-      } catch (...) {
-        const std::lock_guard hold(mutex);
-        next = ctas;
-        if (n < failed_cta) {
-          failed_cta = n;
-          failure = std::current_exception();
-        }
-        break;
+    Worker worker(l, next, clusters);
+    try {
+      worker.run();
+    } catch (...) {
+      const std::lock_guard hold(mutex);
+      next = clusters;
+      if (worker.at() < failed) {
+        failed = worker.at();
+        failure = std::current_exception();
       }
     }
     const std::lock_guard hold(mutex);
-    statistics_.add(cta.statistics);
+    statistics_.add(worker.statistics());
   };
   const unsigned wanted = options_.threads ? options_.threads : std::clamp(std::thread::hardware_concurrency(), 1u, 8u);
-  const auto count = static_cast<unsigned>(l.program->ordered ? 1 : std::min<std::uint64_t>(wanted, ctas));
+  const auto count = static_cast<unsigned>(l.program->ordered ? 1 : std::min<std::uint64_t>(wanted, clusters));
   std::vector<std::thread> others;
   for (unsigned n = 1; n < count; ++n) others.emplace_back(work);
   work();

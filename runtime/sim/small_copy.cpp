@@ -1,4 +1,4 @@
-// cp.async: copies of a few bytes by each thread, performed at the wait that needs them.
+// cp.async: copies of a few bytes by each thread, performed at the wait or the arrival that needs them.
 #include <algorithm>
 #include <cstring>
 
@@ -13,31 +13,42 @@ using ptx::ScalarType;
 
 namespace {
 
-void perform(Warp& w, const SmallCopy& c) {
+void move(Warp& w, SmallCopy& c) {
   const unsigned size = c.instruction->bytes;
-  each_lane(c.lanes, [&](unsigned l) {
+  each_lane(c.lanes & ~c.done, [&](unsigned l) {
     std::byte* to = w.cta->shared.data() + c.to[l];
     if (c.read[l]) std::memcpy(to, c.from[l], c.read[l]);
     std::memset(to + c.read[l], 0, size - c.read[l]);
   });
+  c.done = c.lanes;
   ++w.cta->effects;
 }
 
 // Performs all copies of groups older than the lanes' newest `keep` committed ones.
 void complete(Warp& w, LaneMask m, std::uint32_t keep, bool open_too) {
-  auto& list = w.small_copies;
-  const auto done = std::stable_partition(list.begin(), list.end(), [&](const SmallCopy& c) {
-    bool due = false;
-    each_lane(c.lanes & m, [&](unsigned l) { due |= open_too || c.group[l] + keep < w.small_group[l]; });
-    return !due;
+  std::erase_if(w.small_copies, [&](const std::shared_ptr<SmallCopy>& c) {
+    bool due = c->done == c->lanes;
+    each_lane(c->lanes & m, [&](unsigned l) { due |= open_too || c->group[l] + keep < w.small_group[l]; });
+    if (due) move(w, *c);
+    return due;
   });
-  for (auto c = done; c != list.end(); ++c) perform(w, *c);
-  list.erase(done, list.end());
 }
+
+/// The arrival of threads at an mbarrier once their copies so far are complete.
+struct LateArrival final : AsyncOperation {
+  std::vector<std::shared_ptr<SmallCopy>> copies;
+  std::vector<std::uint64_t> barriers;   // one for each arriving lane
+
+  void perform(Cta& cta) override {
+    for (const auto& c : copies) move(cta.warps[warp], *c);
+    for (const std::uint64_t b : barriers) arrive_mbarrier(cta, b, 1, static_cast<int>(lane));
+  }
+};
 
 // in: 0 shared address, 1 global address, 2 bytes to read; extra: 0, 1 wide addresses, 2 source size given
 Step issue(Warp& w, const Instruction& i, LaneMask m) {
-  SmallCopy c;
+  auto made = std::make_shared<SmallCopy>();
+  SmallCopy& c = *made;
   c.instruction = &i;
   c.lanes = m;
   each_lane(m, [&](unsigned l) {
@@ -52,7 +63,7 @@ Step issue(Warp& w, const Instruction& i, LaneMask m) {
     if (read) c.from[l] = w.cta->global(from, read, i.bytes, static_cast<int>(l), "cp.async");
     c.group[l] = w.small_group[l];
   });
-  w.small_copies.push_back(c);
+  w.small_copies.push_back(std::move(made));
   return Step::next;
 }
 
@@ -66,11 +77,27 @@ Step wait_group(Warp& w, const Instruction& i, LaneMask m) {
   return Step::next;
 }
 
-// The barrier learns that this thread's earlier copies are complete; without .noinc the arrival adds itself first.
+// The barrier learns when this thread's earlier copies are complete. With .noinc that is one of the arrivals it expects; without,
+// the instruction adds the arrival to what the phase expects first.
 Step arrive(Warp& w, const Instruction& i, LaneMask m) {
-  complete(w, m, 0, true);
-  if (i.extra[1])
-    each_lane(m, [&](unsigned l) { arrive_mbarrier(*w.cta, shared_address(lane_address(w, i, 0, i.extra[0], l)), 1, static_cast<int>(l)); });
+  auto late = std::make_unique<LateArrival>();
+  late->warp = w.index;
+  late->lane = static_cast<unsigned>(std::countr_zero(m));
+  late->instruction = &i;
+  late->issued_turn = w.cta->turn;
+  for (const auto& c : w.small_copies)
+    if (c->lanes & m) late->copies.push_back(c);
+  each_lane(m, [&](unsigned l) {
+    const std::uint64_t a = shared_address(lane_address(w, i, 0, i.extra[0], l));
+    Mbarrier b = load_mbarrier(*w.cta, a, static_cast<int>(l));
+    if (!i.extra[1]) {
+      ++b.pending;
+      store_mbarrier(*w.cta, a, b);
+    }
+    late->barriers.push_back(a);
+  });
+  w.cta->async.push(std::move(late));
+  ++w.cta->effects;
   return Step::next;
 }
 

@@ -208,6 +208,20 @@ TEST_P(Copy, SmallCopiesWithGroups) {
   EXPECT_EQ(r[5], 0u);
 }
 
+TEST_P(Copy, SmallCopiesArriveWhenTheyAreComplete) {
+  // Warp 0 copies, its 32 lanes are the arrivals of one barrier; at the other the instruction counts its own arrivals and one thread adds the one expected.
+  const auto r = run_words(device(), module_text(R"(
+    .shared .align 16 .b8 s[512]; .shared .align 8 .b8 bars[16]; mov.u32 %r1, s; setp.ne.u32 %p1, %r0, 0; @%p1 bra READY;
+    mbarrier.init.shared::cta.b64 [bars], 32; mbarrier.init.shared::cta.b64 [bars+8], 1; READY: bar.sync 0; setp.ge.u32 %p2, %r0, 32; @%p2 bra USE;
+    shl.b32 %r2, %r0, 4; add.u32 %r3, %r1, %r2; cvt.u64.u32 %rd5, %r2; add.s64 %rd6, %rd0, %rd5; setp.ge.u32 %p3, %r0, 16; selp.b32 %r4, 0, 16, %p3;
+    cp.async.cg.shared.global [%r3], [%rd6], 16, %r4; cp.async.mbarrier.arrive.noinc.shared::cta.b64 [bars]; cp.async.mbarrier.arrive.shared::cta.b64 [bars+8];
+    @!%p1 mbarrier.arrive.shared::cta.b64 _, [bars+8]; ret;
+    USE: mbarrier.try_wait.parity.shared::cta.b64 %p4, [bars], 0; @!%p4 bra USE; MORE: mbarrier.try_wait.parity.shared::cta.b64 %p4, [bars+8], 0; @!%p4 bra MORE;
+    sub.u32 %r5, %r0, 32; shl.b32 %r6, %r5, 4; add.u32 %r6, %r1, %r6; ld.shared.u32 %r7, [%r6+4]; mul.wide.u32 %rd2, %r5, 4; add.s64 %rd2, %rd1, %rd2; st.global.u32 [%rd2], %r7;)", 64),
+                           64, 32, numbers(128));
+  for (unsigned n = 0; n < 32; ++n) ASSERT_EQ(r[n], n < 16 ? 4 * n + 2 : 0u);
+}
+
 TEST(TensorMap, RulesOfTheDriver) {
   Device& d = simulator();
   const TensorMapSpec good = plane(1024, 16, 8, 8, 4);

@@ -67,6 +67,13 @@ TEST_P(Memory, Atomics) {
   EXPECT_EQ(r[8], 64u);
 }
 
+TEST_P(Memory, VectorReductions) {
+  const auto r = run_words(device(), module_text(R"(
+    mov.f32 %f1, 0f3F800000; mov.f32 %f2, 0f40000000; red.relaxed.gpu.global.add.v2.f32 [%rd1], {%f1, %f2}; red.global.add.v4.f32 [%rd1+16], {%f1, %f2, %f2, %f1};
+    mov.b32 %r1, 0x40003f80; red.global.add.noftz.bf16x2 [%rd1+8], %r1;)"), 32, 8);
+  EXPECT_EQ(r, (std::vector<std::uint32_t>{bits(32), bits(64), 0x42804200, 0, bits(32), bits(64), bits(64), bits(32)}));
+}
+
 TEST_P(Memory, ParametersAsBytes) {
   const auto r = run_words(device(), module_text("ld.param.v2.u32 {%r1, %r2}, [out]; mov.b64 %rd5, {%r1, %r2}; sub.s64 %rd5, %rd5, %rd1; cvt.u32.u64 %r3, %rd5; st.global.u32 [%rd1], %r3;"), 32, 1, {});
   EXPECT_EQ(r[0], 0u);

@@ -82,8 +82,8 @@ TEST(Parser, KernelAndShapeAreChecked) {
   image.dynamic_shared_bytes = 300000;
   EXPECT_THAT(error_of([&] { simulator().load(image); }), HasSubstr("asks for 300000 bytes of shared memory; a CTA has at most 232448"));
   image.dynamic_shared_bytes = 0;
-  image.cluster = {2, 1, 1};
-  EXPECT_THAT(error_of([&] { simulator().load(image); }), HasSubstr("runs in clusters of 2 CTAs; the simulator runs clusters of one"));
+  image.cluster = {4, 4, 1};
+  EXPECT_THAT(error_of([&] { simulator().load(image); }), HasSubstr("kernel 'k' with clusters of 16 CTAs; expected 1 to 8"));
 }
 
 }  // namespace
