@@ -59,7 +59,7 @@ endfunction()
 # tilewright_test_properties(<test> <label>)
 # Label, time limit and environment that every test gets.
 function(tilewright_test_properties test label)
-  set(environment "TILEWRIGHT_TOOLS=${CMAKE_SOURCE_DIR}/tools")
+  set(environment "TILEWRIGHT_TOOLS=${CMAKE_SOURCE_DIR}/tools" "TILEWRIGHT_CACHE_DIR=${CMAKE_BINARY_DIR}/test-cache")
   if(TILEWRIGHT_SANITIZE)
     # LLVM's own containers are not instrumented, and its allocations live as long as the process.
     list(APPEND environment "ASAN_SYMBOLIZER_PATH=${TILEWRIGHT_LLVM_DIR}/bin/llvm-symbolizer"

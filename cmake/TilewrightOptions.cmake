@@ -25,6 +25,8 @@ if(EXISTS "${TILEWRIGHT_LLVM_DIR}/bin/ld.lld")
   add_link_options(-fuse-ld=lld "-B${TILEWRIGHT_LLVM_DIR}/bin")
 endif()
 add_link_options(-Wl,--gc-sections)
+# The build id tells compiled kernels of one build from those of another (runtime/ops/build_key.cpp).
+add_link_options(-Wl,--build-id=sha1)
 if(TILEWRIGHT_LLVM_LINK STREQUAL "static")
   # What is carried to another machine needs only the C library there.
   add_link_options(-static-libstdc++ -static-libgcc -Wl,--icf=all -Wl,-s)

@@ -1,5 +1,6 @@
 // From a recorded program to PTX.
 #pragma once
+#include <functional>
 #include <string>
 
 #include "tilewright/dsl/kernel.h"
@@ -22,7 +23,19 @@ struct Compiled {
   double milliseconds = 0;
 };
 
+/// The steps of compile(), in order.
+inline constexpr const char* kSteps[] = {"tile passes", "hopper passes", "code generation"};
+/// Takes the name of each step as it begins.
+using StepHook = std::function<void(const char* step)>;
+
 /// Compiles for sm_90a. Throws CompileError with the author's file and line. The program is left as it was.
-Compiled compile(const Program& program, const Options& options = {});
+Compiled compile(const Program& program, const Options& options = {}, const StepHook& step = {});
+
+/// The program as text: equal texts mean equal PTX and sidecars, from the same compiler with the same options.
+std::string text_of(const Program& program, const Options& options);
+
+/// Which build of the compiler this is: the build ids of the files that hold it, LLVM and MLIR. A file without a build id is known by its
+/// path, size and time of change. Empty when that says nothing either.
+const std::string& identity();
 
 }  // namespace tilewright::compiler

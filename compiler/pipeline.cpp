@@ -40,7 +40,14 @@ std::string print(ModuleOp module) {
 
 namespace compiler {
 
-Compiled compile(const Program& program, const Options& options) {
+std::string text_of(const Program& program, const Options& options) {
+  std::string text;
+  llvm::raw_string_ostream os(text);
+  program.builder().program()->recording.module->print(os, OpPrintingFlags().enableDebugInfo(options.source_lines));
+  return text;
+}
+
+Compiled compile(const Program& program, const Options& options, const StepHook& step) {
   auto begin = std::chrono::steady_clock::now();
   auto& built = program.builder().program()->recording;
   if (!built.open.empty()) built.fail("the kernel is unfinished: a role, loop or branch was left by an exception");
@@ -59,16 +66,22 @@ Compiled compile(const Program& program, const Options& options) {
     if (failed(passes.run(*module)))
       throw CompileError(errors.empty() ? "the compiler failed without a message; please report this kernel" : errors.text());
   };
+  const auto begin_step = [&](std::size_t which) {
+    if (step) step(kSteps[which]);
+  };
   Compiled out;
   out.name = built.kernel.getSymName().str();
   if (options.keep_stages) out.tile_ir = print(*module);
+  begin_step(0);
   run([](PassManager& p) { build_tile_pipeline(p); });
   out.sidecar = (*module)->getAttrOfType<StringAttr>("tilewright.sidecar").getValue().str();
   (*module)->removeAttr("tilewright.sidecar");
   if (options.keep_stages) out.hopper_ir = print(*module);
   codegen::CodegenOptions codegen_options;
   codegen_options.debugLocations = options.source_lines;
+  begin_step(1);
   run([](PassManager& p) { hopper::buildHopperToLLVMPipeline(p); });
+  begin_step(2);
   auto ptx = codegen::emitPtx(*module, codegen_options, options.keep_stages ? &out.llvm_ir : nullptr);
   if (failed(ptx)) throw CompileError(errors.text());
   out.ptx = *ptx;

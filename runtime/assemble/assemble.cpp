@@ -37,6 +37,12 @@ std::string refusal(const std::string& assembler, const std::string& log, std::s
 
 }  // namespace
 
+std::vector<std::string> ptxas_flags(const AssembleOptions& options) {
+  std::vector<std::string> flags{"-v", "-O3", "-arch=" + options.target};
+  if (options.line_info) flags.push_back("-lineinfo");
+  return flags;
+}
+
 Assembled assemble(std::string_view ptx, const AssembleOptions& options) {
   Assembled result;
   std::filesystem::path ptxas = options.ptxas;
@@ -53,8 +59,8 @@ Assembled assemble(std::string_view ptx, const AssembleOptions& options) {
 
   const TemporaryFolder folder;
   write_file(folder.path() / "kernel.ptx", ptx);
-  std::vector<std::string> command{ptxas.string(), "-v", "-O3", "-arch=" + options.target};
-  if (options.line_info) command.push_back("-lineinfo");
+  std::vector<std::string> command = ptxas_flags(options);
+  command.insert(command.begin(), ptxas.string());
   command.insert(command.end(), {"kernel.ptx", "-o", "kernel.cubin"});
   const ProcessResult run = run_process(command, {folder.path(), options.timeout});
   result.log = run.error + run.out;

@@ -26,6 +26,9 @@ struct Assembled {
   std::string log;                       // all that ptxas said
 };
 
+/// What ptxas is told, but for file names.
+std::vector<std::string> ptxas_flags(const AssembleOptions&);
+
 /// Assembles PTX with ptxas and checks the resource contract. Without any ptxas the result has no cubin; ask
 /// require_tool(Tool::ptxas) beforehand where a report is wanted.
 /// Throws Error with ptxas' text and the author's file:line when the PTX is refused, when the contract is broken, when

@@ -1,9 +1,12 @@
 // Look-up of external programs.
 #include "runtime/assemble/tools.h"
 
+#include <sys/stat.h>
 #include <unistd.h>
 
+#include <cerrno>
 #include <cstdlib>
+#include <cstring>
 #include <map>
 #include <mutex>
 #include <regex>
@@ -39,6 +42,16 @@ const Names& names_of(Tool tool) {
   static const Names nvdisasm{"nvdisasm", "TILEWRIGHT_NVDISASM", {"nvdisasm/bin/nvdisasm"},
                               "nvidia-cuda-nvdisasm==13.2.78"};
   return tool == Tool::ptxas ? ptxas : nvdisasm;
+}
+
+struct KnownVersions {
+  std::mutex mutex;
+  std::map<ToolFile, std::string> versions;
+};
+
+KnownVersions& known_versions() {
+  static KnownVersions instance;
+  return instance;
 }
 
 }  // namespace
@@ -89,18 +102,36 @@ std::vector<FoundTool> contract_assemblers() {
   return found;
 }
 
+ToolFile file_of(const fs::path& tool) {
+  struct stat status {};
+  if (stat(tool.c_str(), &status) != 0) throw Error("cannot find " + tool.string() + ": " + std::strerror(errno));
+  return {tool, static_cast<std::uint64_t>(status.st_size), std::int64_t{status.st_mtim.tv_sec} * 1'000'000'000 + status.st_mtim.tv_nsec};
+}
+
+std::optional<std::string> remembered_version(const ToolFile& file) {
+  KnownVersions& known = known_versions();
+  const std::lock_guard lock(known.mutex);
+  const auto entry = known.versions.find(file);
+  return entry == known.versions.end() ? std::nullopt : std::optional(entry->second);
+}
+
+void remember_version(const ToolFile& file, const std::string& version) {
+  KnownVersions& known = known_versions();
+  const std::lock_guard lock(known.mutex);
+  known.versions[file] = version;
+}
+
 std::string version_of(const fs::path& tool) {
-  static std::mutex mutex;
-  static std::map<fs::path, std::string> known;
-  const std::lock_guard lock(mutex);
-  if (const auto entry = known.find(tool); entry != known.end()) return entry->second;
+  const ToolFile file = file_of(tool);
+  if (const auto known = remembered_version(file)) return *known;
   const ProcessResult result = run_process({tool.string(), "--version"}, {});
   static const std::regex pattern(R"(\bV(\d+\.\d+\.\d+))");
   std::smatch match;
   if (result.exit_code != 0 || !std::regex_search(result.out, match, pattern))
     throw Error(tool.string() + " --version says no version: " + result.describe() +
                 "; expected a CUDA tool of version 12.8 or newer");
-  return known[tool] = match[1];
+  remember_version(file, match[1]);
+  return match[1];
 }
 
 }  // namespace tilewright::assemble

@@ -1,5 +1,7 @@
 // Where the external programs are: ptxas makes a cubin of PTX, nvdisasm makes text of a cubin.
 #pragma once
+#include <compare>
+#include <cstdint>
 #include <filesystem>
 #include <optional>
 #include <string>
@@ -28,8 +30,23 @@ FoundTool require_tool(Tool);
 /// Every ptxas of the tools folder, oldest first: resource contracts must hold with each of them.
 std::vector<FoundTool> contract_assemblers();
 
+/// What tells a program file from another without reading it.
+struct ToolFile {
+  std::filesystem::path path;
+  std::uint64_t bytes = 0;
+  std::int64_t changed = 0;  // nanoseconds since 1970
+  auto operator<=>(const ToolFile&) const = default;
+};
+/// Throws Error when there is no such file.
+ToolFile file_of(const std::filesystem::path& tool);
+
 /// "12.8.93": what `<tool> --version` says of itself. Remembered for the life of the process.
 /// Throws Error when the program does not run.
 std::string version_of(const std::filesystem::path& tool);
+
+/// Spares version_of() the start of the program: somebody asked this file before.
+void remember_version(const ToolFile&, const std::string& version);
+/// The remembered version of a file.
+std::optional<std::string> remembered_version(const ToolFile&);
 
 }  // namespace tilewright::assemble

@@ -1,65 +1,91 @@
-// Building the kernels of operators and loading them on a device.
+// Building kernels: from memory, from the disk, or by the compiler and ptxas.
 #pragma once
+#include <cstdint>
 #include <filesystem>
 #include <functional>
-#include <map>
 #include <memory>
 #include <mutex>
 #include <string>
+#include <unordered_map>
+#include <utility>
 #include <vector>
 
+#include "compiler/compile.h"
 #include "runtime/assemble/assemble.h"
-#include "runtime/device/device.h"
+#include "runtime/cache/disk_cache.h"
 #include "runtime/ops/errors.h"
 #include "runtime/program/program.h"
-#include "compiler/compile.h"
 
 namespace tilewright::ops {
 
-/// A kernel to be built. Equal keys mean equal kernels: the key names the kernel and everything fixed when it is compiled.
+/// A kernel to be built. Equal keys mean equal kernels of one build of this library: the key names the kernel and everything fixed
+/// when it is compiled. A program that comes from outside the library has no key; then its text is the key.
 struct Source {
   std::string key;
   std::function<tilewright::Program()> make;
 };
 
+/// Where a build stands. The strings live until the hook returns.
+struct Progress {
+  const char* kernel;      ///< Source::key; "a program" for one without
+  const char* step;        ///< "program", the steps of compiler::compile, "ptxas"; then "done", or "cache" where the kernel was there
+  unsigned done, total;    ///< steps, of all kernels of the build
+};
+/// Called as each step begins and as each kernel is there, by one thread at a time, not always the same.
+using ProgressHook = void (*)(void* user, const Progress&);
+
 struct BuildOptions {
   bool assemble = true;           ///< make a cubin; without it the device takes the PTX
   bool enforce_contract = true;   ///< spills, stack frames and ptxas' performance warnings are errors
-  bool keep_stages = false;       ///< keep the text of every stage of the compiler
+  bool keep_stages = false;       ///< keep the text of every stage of the compiler; the disk has none, so it is not asked
   std::filesystem::path ptxas;    ///< empty: where find_tool finds it
+  ProgressHook progress = nullptr;
+  void* progress_user = nullptr;
+};
+
+/// How a kernel was made.
+struct Making {
+  std::string configuration;      ///< Source::key, or "program <name>"
+  std::vector<std::pair<std::string, double>> steps;  ///< milliseconds of each step, when it was made
+  std::int64_t at = 0;            ///< seconds since 1970
+  bool from_disk = false;         ///< somebody made it before
+  cache::Key key;                 ///< where the disk has it
 };
 
 /// A kernel with all that was made of it.
 struct Built {
-  compiler::Compiled stages;
+  compiler::Compiled stages;          ///< from the disk: without the text of the stages before PTX
   assemble::Assembled assembled;  ///< empty unless BuildOptions::assemble
   program::Program program;
+  Making making;
 };
 using BuiltPointer = std::shared_ptr<const Built>;
 
-/// Compiles and assembles each source on a thread of its own. What was built once with the same options is kept for the
-/// life of the process. Throws BuildError naming the kernel, with the compiler's or ptxas' words.
-std::vector<BuiltPointer> build(const std::vector<Source>& sources, const BuildOptions& options = {});
-
-/// A kernel on a device.
-struct Loaded {
-  BuiltPointer built;
-  std::unique_ptr<runtime::LoadedKernel> kernel;
-};
-
-/// The kernels of an operator on one device; may be used by several threads.
-class LoadedPrograms {
+/// Builds kernels, and keeps what it built with the same options. May be used by several threads: the same kernel is made once.
+class Builder {
  public:
-  explicit LoadedPrograms(runtime::Device& device, BuildOptions options = {});
-  /// The kernels of these sources, in order. Builds and loads what is not there yet.
-  std::vector<std::shared_ptr<const Loaded>> get(const std::vector<Source>& sources);
-  runtime::Device& device() const { return device_; }
+  explicit Builder(cache::DiskCache& disk) : disk_(disk) {}
+  /// Each source on a thread of its own. Throws BuildError naming the kernel, with the compiler's or ptxas' words.
+  std::vector<BuiltPointer> build(const std::vector<Source>& sources, const BuildOptions& options = {});
 
  private:
-  runtime::Device& device_;
-  BuildOptions options_;
+  /// One kernel; locked while it is made.
+  struct Place {
+    std::mutex mutex;
+    BuiltPointer built;
+  };
+  class Job;
+  std::shared_ptr<Place> place_of(const std::string& key);
+
+  cache::DiskCache& disk_;
   std::mutex mutex_;
-  std::map<std::string, std::shared_ptr<const Loaded>> loaded_;
+  std::unordered_map<std::string, std::shared_ptr<Place>> places_;
 };
+
+/// The builder of this process, over cache::process_cache().
+Builder& process_builder();
+
+/// process_builder().build.
+std::vector<BuiltPointer> build(const std::vector<Source>& sources, const BuildOptions& options = {});
 
 }  // namespace tilewright::ops

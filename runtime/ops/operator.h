@@ -8,8 +8,8 @@
 #include <vector>
 
 #include "runtime/device/device.h"
-#include "runtime/ops/build.h"
 #include "runtime/ops/errors.h"
+#include "runtime/ops/loaded_programs.h"
 #include "runtime/program/program.h"
 
 namespace tilewright::ops {

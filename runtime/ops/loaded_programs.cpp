@@ -1,0 +1,40 @@
+#include "runtime/ops/loaded_programs.h"
+
+#include "runtime/ops/simulator_names.h"
+
+namespace tilewright::ops {
+
+LoadedPrograms::LoadedPrograms(runtime::Device& device, BuildOptions options, Builder& builder)
+    : device_(device), options_(std::move(options)), builder_(builder) {
+  // The simulated device runs the PTX itself.
+  if (device.kind() != "cuda") options_.assemble = false;
+}
+
+Kernels LoadedPrograms::get(const std::vector<Source>& sources) {
+  const std::lock_guard lock(mutex_);
+  Kernels result(sources.size());
+  std::vector<Source> missing;
+  std::vector<std::size_t> places;
+  for (std::size_t i = 0; i < sources.size(); ++i) {
+    const auto known = loaded_.find(sources[i].key);
+    if (!sources[i].key.empty() && known != loaded_.end()) {
+      result[i] = known->second;
+    } else {
+      missing.push_back(sources[i]);
+      places.push_back(i);
+    }
+  }
+  if (missing.empty()) return result;
+  const std::vector<BuiltPointer> built = builder_.build(missing, options_);
+  for (std::size_t i = 0; i < missing.size(); ++i) {
+    std::shared_ptr<const Loaded>& kernel = missing[i].key.empty() ? programs_[built[i].get()] : loaded_[missing[i].key];
+    if (!kernel) {
+      kernel = std::make_shared<const Loaded>(Loaded{built[i], device_.load(built[i]->program.image())});
+      name_for_reports(device_, built[i]->program);
+    }
+    result[places[i]] = kernel;
+  }
+  return result;
+}
+
+}  // namespace tilewright::ops
