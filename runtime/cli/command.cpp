@@ -49,6 +49,22 @@ void add_run(CLI::App& app, Options& o) {
   app.add_flag("--json", o.json, "result as JSON");
 }
 
+void add_cache(CLI::App& app, Options& o) {
+  app.require_subcommand(1);
+  const auto add = [&](const char* name, const char* help) {
+    auto* action = app.add_subcommand(name, help);
+    action->callback([&o, name] { o.action = name; });
+    return action;
+  };
+  add("list", "the kernels, the last used first: time to make, resources, uses")->add_flag("--json", o.json, "as JSON");
+  add("clear", "remove every entry");
+  add("verify", "read every entry; damaged ones are named and removed, exit status 1 when there is one");
+  auto* diff = add("diff", "two kernels: configuration, times, resources, PTX instructions");
+  diff->add_option("A", o.first, "the beginning of an entry's name, or a configuration, as `list` shows them")->required();
+  diff->add_option("B", o.second, "the other")->required();
+  diff->add_flag("--json", o.json, "as JSON");
+}
+
 std::int64_t integer(std::string_view text) {
   std::int64_t value = 0;
   const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
@@ -130,9 +146,19 @@ int command(int argc, const char* const* argv, std::ostream& out, std::ostream& 
   bench_app->add_flag("--json", o.json, "rows as JSON");
   actions[bench_app] = bench;
 
+  auto* cache_app = app.add_subcommand("cache", "the compiled kernels on disk");
+  add_cache(*cache_app, o);
+  actions[cache_app] = cache_command;
+
+  auto* doctor_app = app.add_subcommand("doctor", "driver, card, ptxas, nvdisasm, NVRTC, cache: what is there, what is missing and how to get it");
+  doctor_app->footer("Exit status 0: nothing is broken (what is absent is named). 1: something is there and cannot be used, or --card and no Hopper.");
+  doctor_app->add_flag("--card", o.card, "exit status 1 without a Hopper to run on");
+  doctor_app->add_flag("--json", o.json, "as JSON");
+  actions[doctor_app] = doctor;
+
   const auto named = [&](const CLI::App* subcommand) { return subcommand->get_name() == argv[1]; };
   if (argc > 1 && argv[1][0] != '-' && app.get_subcommands(named).empty()) {
-    err << "tilewright: no subcommand '" << argv[1] << "'; expected list, compile, inspect, run or bench\n";
+    err << "tilewright: no subcommand '" << argv[1] << "'; expected list, compile, inspect, run, bench, cache or doctor\n";
     return 2;
   }
   try {

@@ -38,6 +38,10 @@ struct Options {
   bool check = false, twice = false, json = false;
   // compile and inspect
   std::string out, stage, all, only;
+  // cache: list, clear, verify or diff; its two entries
+  std::string action, first, second;
+  // doctor
+  bool card = false;
 };
 
 /// Runs the command line; writes results to `out` and errors, one line each, to `err`. Returns the exit status.
@@ -49,6 +53,8 @@ int inspect(const Options&, std::ostream& out);
 int run(const Options&, std::ostream& out);
 int run_gdn_forward(const Options&, std::ostream& out);
 int bench(const Options&, std::ostream& out);
+int cache_command(const Options&, std::ostream& out);
+int doctor(const Options&, std::ostream& out);
 
 /// What the options say of a kernel's configuration. Throw UsageError.
 gdn::HeadCounts heads_of(const Options&);

@@ -23,7 +23,8 @@ int inspect(const Options& o, std::ostream& out) {
   if (o.stage.empty() && o.all.empty()) throw UsageError("inspect: give --stage or --all");
   if (o.json && o.stage != "resources") throw UsageError("inspect: --json goes with --stage resources");
   ops::BuildOptions options = build_options_of(o);
-  options.keep_stages = true;
+  // What the disk keeps of a kernel need not be made again.
+  options.keep_stages = o.stage.empty() || o.stage == "tile" || o.stage == "hopper" || o.stage == "llvm";
   options.enforce_contract = false;  // a kernel that breaks its contract is what one wants to look at
   options.assemble = o.stage.empty() || o.stage == "sass" || o.stage == "resources";
   if (options.assemble && options.ptxas.empty()) options.ptxas = assemble::require_tool(assemble::Tool::ptxas).path;
