@@ -1,4 +1,4 @@
-// Loops and branches.
+// Loops and branches, and mistakes that the headers find.
 #include "compiler/dsl/Operations.h"
 #include "mlir/Dialect/SCF/IR/SCF.h"
 
@@ -31,6 +31,8 @@ void else_(Recording& r, Arguments&) {
 
 void end(Recording& r, Arguments&) { r.close(); }
 
+void mistake(Recording& r, Arguments& a) { r.fail(a.text().str()); }
+
 }  // namespace
 
 void add_control(Handlers& h) {
@@ -38,6 +40,7 @@ void add_control(Handlers& h) {
   h["if_begin"] = if_begin;
   h["else"] = else_;
   h["end"] = end;
+  h["mistake"] = mistake;
 }
 
 }  // namespace tilewright::dsl

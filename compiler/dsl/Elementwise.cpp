@@ -1,4 +1,4 @@
-// Maps and reductions of fragments.
+// Maps, reductions and scans of fragments, and their views.
 #include "compiler/dsl/Operations.h"
 
 using namespace mlir;
@@ -38,6 +38,21 @@ void reduce(Recording& r, Arguments& a) {
   r.check(r.make<tile::ReduceOp>(input, output, r.text(a.text())));
 }
 
+void scan(Recording& r, Arguments& a) {
+  const Value input = a.value(), output = a.value();
+  const auto kind = r.text(a.text());
+  const auto down = r.flag(a.flag()), exclusive = r.flag(a.flag()), reverse = r.flag(a.flag());
+  r.check(r.make<tile::ScanOp>(input, output, kind, down, exclusive, reverse));
+}
+
+void frag_view(Recording& r, Arguments& a) {
+  const Value frag = a.value();
+  const auto column = r.i32(a.integer());
+  auto from = cast<tile::FragType>(frag.getType());
+  auto type = tile::FragType::get(&r.context, {from.getShape()[0], a.integer()}, from.getElementType());
+  a.result(r.checked(r.make<tile::FragViewOp>(type, frag, column)));
+}
+
 }  // namespace
 
 void add_elementwise(Handlers& h) {
@@ -46,6 +61,8 @@ void add_elementwise(Handlers& h) {
   h["wrong_map"] = wrong_map;
   h["fill"] = fill;
   h["reduce"] = reduce;
+  h["scan"] = scan;
+  h["frag_view"] = frag_view;
 }
 
 }  // namespace tilewright::dsl

@@ -27,8 +27,10 @@ void settle_pending(Recording& r, Arguments& a) {
 }
 
 void mma(Recording& r, Arguments& a) {
-  const Value acc = a.value(), left = a.value();
-  r.check(r.make<tile::MmaOp>(acc, left, a.value()));
+  r.in_role("mma");
+  const Value acc = a.value(), left = a.value(), right = a.value();
+  const auto trans_a = r.flag(a.flag()), trans_b = r.flag(a.flag());
+  r.check(r.make<tile::MmaOp>(acc, left, right, trans_a, trans_b));
 }
 
 }  // namespace

@@ -87,6 +87,16 @@ void unary(Recording& r, Arguments& a) {
   throw InternalError("unknown operator");
 }
 
+void math(Recording& r, Arguments& a) {
+  const auto function = r.text(a.text());
+  a.result(r.checked(r.make<tile::MathOp>(function, a.value())));
+}
+
+void round(Recording& r, Arguments& a) {
+  const auto to = r.text(a.text());
+  a.result(r.checked(r.make<tile::RoundOp>(a.value(), to)));
+}
+
 void convert(Recording& r, Arguments& a) {
   const Type to = r.type(a.element());
   const Value x = a.value();
@@ -139,6 +149,8 @@ void add_scalars(Handlers& h) {
   h["invert"] = invert;
   h["select"] = select;
   h["unary"] = unary;
+  h["math"] = math;
+  h["round"] = round;
   h["convert"] = convert;
   h["block_index"] = block_index;
   h["thread"] = thread_index<tile::ThreadOp>;

@@ -47,11 +47,34 @@ struct State {
   }
 };
 
+/// A fragment, or the columns of it that a view names.
+struct Part {
+  Value root;
+  int64_t first = 0, end = 0;
+
+  explicit Part(Value frag) {
+    end = cast<tile::FragType>(frag.getType()).getShape()[1];
+    for (; auto view = frag.getDefiningOp<tile::FragViewOp>(); frag = view.getFrag()) first += view.getColumn(), end += view.getColumn();
+    root = frag;
+  }
+  bool overlaps(const Part& o) const { return root == o.root && first < o.end && o.first < end; }
+};
+
+/// A product that uses a part of the fragment, or null.
+Operation* user_of(const llvm::SmallDenseMap<Value, Operation*>& used, Value frag) {
+  if (!isa<tile::FragType>(frag.getType())) return nullptr;
+  if (Operation* op = used.lookup(frag)) return op;
+  Part part(frag);
+  for (auto& [other, op] : used)
+    if (part.overlaps(Part(other))) return op;
+  return nullptr;
+}
+
 struct InFlight {
   bool failed = false;
 
   std::string name_of(Value frag) {
-    auto op = frag.getDefiningOp<tile::FragOp>();
+    auto op = Part(frag).root.getDefiningOp<tile::FragOp>();
     return op && op.getSymName() ? "fragment \"" + op.getSymName()->str() + "\"" : "fragment";
   }
   void report(Operation* op, const std::string& what, Operation* product) {
@@ -62,16 +85,16 @@ struct InFlight {
   }
 
   void reads(Operation* op, Value frag, const State& s) {
-    if (Operation* p = s.find([&](const Group& g) { return g.accumulators.lookup(frag); })) report(op, "reads the accumulator " + name_of(frag), p);
+    if (Operation* p = s.find([&](const Group& g) { return user_of(g.accumulators, frag); })) report(op, "reads the accumulator " + name_of(frag), p);
   }
   void writes(Operation* op, Value frag, const State& s) {
-    if (Operation* p = s.find([&](const Group& g) { return g.accumulators.lookup(frag); })) report(op, "writes the accumulator " + name_of(frag), p);
-    if (Operation* p = s.find([&](const Group& g) { return g.operands.lookup(frag); })) report(op, "overwrites the operand " + name_of(frag), p);
+    if (Operation* p = s.find([&](const Group& g) { return user_of(g.accumulators, frag); })) report(op, "writes the accumulator " + name_of(frag), p);
+    if (Operation* p = s.find([&](const Group& g) { return user_of(g.operands, frag); })) report(op, "overwrites the operand " + name_of(frag), p);
   }
 
   void product(tile::GemmOp gemm, State& s) {
     Value acc = gemm.getAcc();
-    if (Operation* p = s.find([&](const Group& g) { return g.operands.lookup(acc); })) report(gemm, "accumulates into the operand " + name_of(acc), p);
+    if (Operation* p = s.find([&](const Group& g) { return user_of(g.operands, acc); })) report(gemm, "accumulates into the operand " + name_of(acc), p);
     s.open.accumulators.try_emplace(acc, gemm);
     if (isa<tile::FragType>(gemm.getA().getType())) {
       reads(gemm, gemm.getA(), s);
@@ -138,6 +161,8 @@ struct InFlight {
       for (Value v : map.getOutputs()) writes(op, v, s);
     } else if (auto reduce = dyn_cast<tile::ReduceOp>(op)) {
       reads(op, reduce.getInput(), s), writes(op, reduce.getOutput(), s);
+    } else if (auto scan = dyn_cast<tile::ScanOp>(op)) {
+      reads(op, scan.getInput(), s), writes(op, scan.getOutput(), s);
     } else if (auto mma = dyn_cast<tile::MmaOp>(op)) {
       reads(op, mma.getA(), s), writes(op, mma.getAcc(), s);
     } else if (auto fill = dyn_cast<tile::FillOp>(op)) {

@@ -24,6 +24,22 @@ def Hopper_RsqrtOp : Hopper_UnaryF32Op<"rsqrt", "rsqrt.approx.ftz.f32 #out, #0;"
   let summary = "1/sqrt(x), approximate; a subnormal argument counts as 0";
   let description = "Example: `%y = hopper.rsqrt %x`";
 }
+def Hopper_SqrtOp : Hopper_UnaryF32Op<"sqrt", "sqrt.approx.ftz.f32 #out, #0;"> {
+  let summary = "Square root, approximate; a subnormal argument counts as 0";
+  let description = "Example: `%y = hopper.sqrt %x`";
+}
+def Hopper_TanhOp : Hopper_UnaryF32Op<"tanh", "tanh.approx.f32 #out, #0;"> {
+  let summary = "Hyperbolic tangent, to 2^-11";
+  let description = "Example: `%y = hopper.tanh %x`";
+}
+def Hopper_AbsOp : Hopper_UnaryF32Op<"abs", "abs.f32 #out, #0;"> {
+  let summary = "|x|, exact";
+  let description = "Example: `%y = hopper.abs %x`";
+}
+def Hopper_FloorOp : Hopper_UnaryF32Op<"floor", "cvt.rmi.f32.f32 #out, #0;"> {
+  let summary = "The largest integer not above x, exact";
+  let description = "Example: `%y = hopper.floor %x`";
+}
 
 class Hopper_PackOp<string mnemonic, string text> : Hopper_TextOp<mnemonic, text, [Pure]> {
   let arguments = (ins F32:$lo, F32:$hi);

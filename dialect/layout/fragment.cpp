@@ -45,8 +45,8 @@ Coord mma_b_lane_address(int lane, int k0, int n0, bool k_major) {
 
 void WgmmaOperand::check() const {
   tile.check();
-  if (tile.kind != SharedLayout::swizzle128 || tile.element_bytes != 2)
-    throw Error("wgmma operand: the tile must be swizzle128 with 16-bit elements");
+  if (tile.kind != SharedLayout::swizzle128 || (tile.element_bytes != 2 && (mn_major || tile.element_bytes != 4)))
+    throw Error("wgmma operand: the tile must be swizzle128 with 16-bit elements, or 32-bit ones contiguous along k");
   if (mn_major && tile.rows % 16 != 0)
     throw Error("wgmma operand: " + std::to_string(tile.rows) + " rows along k, expected a multiple of 16");
 }
@@ -65,7 +65,7 @@ uint32_t WgmmaOperand::low_word(uint32_t address) const {
 int64_t WgmmaOperand::k_step_bytes(int kk) const {
   if (mn_major)
     return int64_t(kk) * 16 * kPanelBytes;
-  return (kk * 16 / 64) * tile.panel_bytes() + (kk * 16 % 64) * 2;
+  return (kk * 32 / kPanelBytes) * tile.panel_bytes() + kk * 32 % kPanelBytes;
 }
 
 int64_t WgmmaOperand::mn_bytes(int mn) const {
@@ -75,7 +75,7 @@ int64_t WgmmaOperand::mn_bytes(int mn) const {
   return mn_major ? (mn / 64) * tile.panel_bytes() : int64_t(mn) * kPanelBytes;
 }
 
-int WgmmaOperand::k_steps() const { return (mn_major ? tile.rows : tile.cols) / 16; }
+int WgmmaOperand::k_steps() const { return (mn_major ? tile.rows : tile.cols) / k_step(); }
 
 std::string picture(const FragmentLayout &f, int max_rows, int max_cols) {
   std::string out = std::to_string(f.rows) + " x " + std::to_string(f.cols) + " fragment, " + std::to_string(f.warps) +

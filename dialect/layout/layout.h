@@ -122,16 +122,23 @@ int64_t matrix_lane_byte(const SharedLayout &tile, int lane, int r0, int c0, boo
 ///   8*((l>>3)&1), col n0 + 8*(l>>4).
 Coord mma_b_lane_address(int lane, int k0, int n0, bool k_major);
 
+/// A of a tf32 product in registers: of 8 columns register j holds row lane/4 + 8*(j&1), column lane%4 + 4*(j>>1). An accumulator
+/// has columns 2t and 2t+1 in lane t of the four that share a row. Two exchanges move them: in each, with p = tf32_part(t, round),
+/// lane t publishes its column 2t+p, reads what lane tf32_source(t, round) publishes, and has column t + 4p.
+inline constexpr int tf32_part(int t, int round) { return (t ^ ((t >> 1) + round)) & 1; }
+inline constexpr int tf32_source(int t, int round) { return 2 * tf32_part(t, round) + (t >> 1); }
+
 // ---------------------------------------------------------------------------------------------- wgmma descriptors
 
 /// Fields of a shared-memory matrix descriptor that do not depend on the address, and the byte advances inside a tile.
-/// The tile is swizzle128 with 16-bit elements.
+/// The tile is swizzle128 with 16-bit elements, or with 32-bit elements (tf32) if K is contiguous. A k-step is 32 bytes of K:
+/// 16 elements, 8 of 32 bits.
 struct WgmmaOperand {
   SharedLayout tile;
   bool mn_major = false; ///< false: K contiguous (tile is [mn][k]); true: M or N contiguous (tile is [k][mn])
 
-  /// Throws tilewright::Error unless the tile is swizzle128 with 16-bit elements and, when mn_major, a multiple of 16
-  /// rows.
+  /// Throws tilewright::Error unless the tile is swizzle128 with 16-bit elements (32-bit ones if not mn_major) and, when
+  /// mn_major, a multiple of 16 rows.
   void check() const;
   /// Leading byte offset: K-major: not used by the hardware, 16; MN-major: distance of two 64-wide panels, rows*128.
   int64_t leading_bytes() const;
@@ -141,13 +148,15 @@ struct WgmmaOperand {
   uint32_t high_word() const;
   /// Bits 31..0 of the descriptor for the shared address `address`: ((address & 0x3FFFF) >> 4) | leading/16 << 16.
   uint32_t low_word(uint32_t address) const;
-  /// Bytes from the tile's start to k-step `kk` (16 elements of k).
-  ///   K-major: (kk*16/64)*rows*128 + (kk*16%64)*2.   MN-major: kk*16*128.
+  /// Elements of K in a k-step: 16, or 8 of 32 bits.
+  int k_step() const { return 32 / tile.element_bytes; }
+  /// Bytes from the tile's start to k-step `kk`.
+  ///   K-major: kk*32/128 panels and kk*32%128.   MN-major: kk*16*128.
   int64_t k_step_bytes(int kk) const;
   /// Bytes from the tile's start to element `mn` of the M or N side: K-major: multiple of 8, mn*128; MN-major: multiple
   /// of 64, mn/64 panels.
   int64_t mn_bytes(int mn) const;
-  /// Number of k16 steps of the tile, and its extent along M or N.
+  /// Number of k-steps of the tile, and its extent along M or N.
   int k_steps() const;
   int mn_extent() const { return mn_major ? tile.cols : tile.rows; }
 };

@@ -6,12 +6,13 @@ include "dialect/tile/TileDialect.td"
 def Tile_GemmOp : Tile_Op<"gemm"> {
   let summary = "starts acc (+)= A B on the tensor cores, asynchronously";
   let description = [{
-    `acc` is [M, N] f32, logical A is [M, K] (a shared tile or a 16-bit fragment), logical B is [K, N] in
+    `acc` is [M, N] f32, logical A is [M, K] (a shared tile or a fragment), logical B is [K, N] in
     shared memory. `trans_a`, `trans_b`: the tile holds the logical operand's transpose. `zero` ignores the
     old accumulator; the operand `accumulate` decides that at run time.
-    *Precondition*: one 16-bit element type for A and B; K a multiple of 16, N of 8, at most 256. *Effects*: `acc` and a
-    fragment A are in flight until the batch that holds the product settles; shared operands are read until then.
-    *Lowering*: K/16 `wgmma`.
+    *Precondition*: one element type for A and B. bf16 or f16: K a multiple of 16. f32, multiplied as tf32: K a multiple of 8, B's
+    tile holds the transpose and A's does not; a fragment is rounded to tf32, of a tile's elements the low 13 bits are ignored.
+    N is a multiple of 8, at most 256. *Effects*: `acc` and a fragment A are in flight until the batch that holds the product
+    settles; shared operands are read until then. *Lowering*: K/16 `wgmma`, K/8 for tf32.
   }];
   let arguments = (ins Tile_FragType:$acc, AnyTypeOf<[Tile_SharedType, Tile_FragType]>:$a, Tile_SharedType:$b,
                        Optional<I1>:$accumulate, UnitAttr:$trans_a, UnitAttr:$trans_b, UnitAttr:$zero);
@@ -37,13 +38,16 @@ def Tile_SettlePendingOp : Tile_Op<"settle_pending"> {
   let assemblyFormat = "$pending attr-dict";
 }
 def Tile_MmaOp : Tile_Op<"mma"> {
-  let summary = "acc += A B within each warp (tf32), synchronously";
+  let summary = "acc += A B within each warp, synchronously";
   let description = [{
-    `acc` [16, N] and `a` [16, K] are f32 fragments of a warp, `b` an f32 shared tile [K, N]; operands are rounded
-    to tf32. K and N multiples of 8. *Lowering*: `mma.sync.m16n8k8`; the sum over k is taken in the order that lets an
-    accumulator serve as A without moving between lanes.
+    `acc` [16, N] f32 is a fragment of a warp, logical A [16, K] a fragment of a warp or a shared tile, logical B [K, N] a shared
+    tile; `trans_a`, `trans_b`: the tile holds the transpose. One element type for A and B: bf16 or f16 (K a multiple of 16), or f32,
+    rounded to tf32 (K a multiple of 8); N a multiple of 8. An accumulator, cast to the operands' type, is an A operand without
+    moving between lanes. *Lowering*: `mma.sync`, m16n8k16 with B by `ldmatrix`, or m16n8k8 for tf32, where the sum over k is taken
+    in the order of the accumulator's registers.
   }];
-  let arguments = (ins Tile_FragType:$acc, Tile_FragType:$a, Tile_SharedType:$b);
+  let arguments = (ins Tile_FragType:$acc, AnyTypeOf<[Tile_SharedType, Tile_FragType]>:$a, Tile_SharedType:$b, UnitAttr:$trans_a,
+                       UnitAttr:$trans_b);
   let assemblyFormat = "$acc `,` $a `,` $b attr-dict `:` type($acc) `,` type($a) `,` type($b)";
   let hasVerifier = 1;
 }
@@ -71,12 +75,6 @@ def Tile_FillOp : Tile_Op<"fill"> {
   let summary = "sets every element of a fragment";
   let arguments = (ins F32:$value, Tile_FragType:$frag);
   let assemblyFormat = "$value `,` $frag attr-dict `:` type($frag)";
-}
-def Tile_ReduceOp : Tile_Op<"reduce"> {
-  let summary = "reduces [R, C] along the columns into [R, 1] (`kind`: add, max)";
-  let arguments = (ins Tile_FragType:$input, Tile_FragType:$output, StrAttr:$kind);
-  let assemblyFormat = "$kind $input `->` $output attr-dict `:` type($input) `,` type($output)";
-  let hasVerifier = 1;
 }
 
 #endif

@@ -5,5 +5,6 @@ include "dialect/tile/TileKernelOps.td"
 include "dialect/tile/TileSyncOps.td"
 include "dialect/tile/TileDataOps.td"
 include "dialect/tile/TileComputeOps.td"
+include "dialect/tile/TileVectorOps.td"
 
 #endif

@@ -1,24 +1,11 @@
 // Structural rules of single tile ops. Rules that need the whole kernel live in compiler/verify.
-#include "dialect/tile/Tile.h"
+#include "dialect/tile/Shapes.h"
 #include "mlir/IR/Matchers.h"
 
 using namespace mlir;
 using namespace tilewright::tile;
 
 namespace {
-
-bool is_16bit(Type t) { return t.isBF16() || t.isF16(); }
-
-/// Logical extents of a gemm operand: the tile's own, or swapped when it holds the transpose.
-std::pair<int64_t, int64_t> logical(ArrayRef<int64_t> shape, bool transposed) {
-  return transposed ? std::pair{shape[1], shape[0]} : std::pair{shape[0], shape[1]};
-}
-
-std::string show(ArrayRef<int64_t> shape) {
-  std::string text = "[";
-  for (size_t i = 0; i < shape.size(); ++i) text += (i ? ", " : "") + std::to_string(shape[i]);
-  return text + "]";
-}
 
 LogicalResult verify_box(Operation* op, GlobalType tensor, SharedType tile, size_t coords, size_t ragged,
                          ArrayRef<int64_t> box) {
@@ -166,74 +153,4 @@ LogicalResult LoadOp::verify() {
 }
 LogicalResult StoreOp::verify() {
   return verify_move(*this, getTile().getType(), getFrag().getType(), getTransposed());
-}
-
-LogicalResult GemmOp::verify() {
-  auto acc = getAcc().getType();
-  if (!acc.getElementType().isF32()) return emitOpError() << "the accumulator holds f32, not " << acc.getElementType();
-  ArrayRef<int64_t> a_shape;
-  Type a_element;
-  if (auto frag = dyn_cast<FragType>(getA().getType())) {
-    if (getTransA()) return emitOpError("a fragment cannot be a transposed A operand");
-    a_shape = frag.getShape(), a_element = frag.getElementType();
-  } else {
-    auto shared = cast<SharedType>(getA().getType());
-    a_shape = shared.getShape(), a_element = shared.getElementType();
-  }
-  auto b = getB().getType();
-  auto [m, k] = logical(a_shape, getTransA());
-  auto [kb, n] = logical(b.getShape(), getTransB());
-  if (!is_16bit(a_element) || a_element != b.getElementType())
-    return emitOpError() << "A holds " << a_element << " and B holds " << b.getElementType()
-                         << "; both must be bf16, or both f16";
-  if (k != kb)
-    return emitOpError() << "A is [" << m << ", " << k << "] and B is [" << kb << ", " << n
-                         << "]: the inner extents differ (use .t() where a tile holds the transpose)";
-  if (acc.getShape()[0] != m || acc.getShape()[1] != n)
-    return emitOpError() << "accumulator is " << show(acc.getShape()) << ", the product is [" << m << ", " << n << "]";
-  if (k % 16) return emitOpError() << "K = " << k << " is not a multiple of 16";
-  if (n % 8 || n > 256) return emitOpError() << "N = " << n << " is not a multiple of 8 up to 256";
-  if (m % 64) return emitOpError() << "M = " << m << " is not a multiple of 64, the rows of a warpgroup";
-  return success();
-}
-
-LogicalResult MmaOp::verify() {
-  auto acc = getAcc().getType().getShape(), a = getA().getType().getShape(), b = getB().getType().getShape();
-  if (acc[0] != 16 || a[0] != 16) return emitOpError("acc and A have the 16 rows of a warp");
-  if (a[1] != b[0] || acc[1] != b[1])
-    return emitOpError() << "acc " << show(acc) << ", A " << show(a) << ", B " << show(b) << " do not multiply";
-  for (Type t : {getAcc().getType().getElementType(), getA().getType().getElementType(), getB().getType().getElementType()})
-    if (!t.isF32()) return emitOpError() << "operands hold f32, not " << t;
-  return success();
-}
-
-LogicalResult MapOp::verify() {
-  if (getOutputs().empty()) return emitOpError("a map has at least one output");
-  auto shape = cast<FragType>(getOutputs()[0].getType()).getShape();
-  for (Value v : getOutputs())
-    if (cast<FragType>(v.getType()).getShape() != shape) return emitOpError("the outputs' shapes differ");
-  for (Value v : getInputs()) {
-    auto tile = dyn_cast<SharedType>(v.getType());
-    bool row = tile && tile.getShape()[0] == 1, column = tile && tile.getShape()[1] == 1;
-    bool wide = tile && tile.getElementType().isF32();
-    if (tile && !(wide && (row || column)) && !(is_16bit(tile.getElementType()) && row))
-      return emitOpError() << "input " << show(tile.getShape()) << " of " << tile.getElementType()
-                           << " in shared memory; only f32 vectors and 16-bit rows are read in place, load other tiles first";
-    auto in = tile ? tile.getShape() : cast<FragType>(v.getType()).getShape();
-    if ((in[0] != shape[0] && in[0] != 1) || (in[1] != shape[1] && in[1] != 1))
-      return emitOpError() << "input " << show(in) << " cannot be broadcast to " << show(shape);
-  }
-  if (getBody().front().getNumArguments() != 2 + getInputs().size())
-    return emitOpError("the region takes row, column and one value for each input");
-  auto yield = dyn_cast<YieldOp>(getBody().front().getTerminator());
-  if (!yield || yield.getValues().size() != getOutputs().size())
-    return emitOpError("the region yields one value for each output");
-  return success();
-}
-
-LogicalResult ReduceOp::verify() {
-  auto in = getInput().getType().getShape(), out = getOutput().getType().getShape();
-  if (out[0] != in[0] || out[1] != 1) return emitOpError() << "reduces " << show(in) << " into [" << in[0] << ", 1], given " << show(out);
-  if (getKind() != "add" && getKind() != "max") return emitOpError() << "kind \"" << getKind() << "\": expected add or max";
-  return success();
 }

@@ -69,7 +69,7 @@ TEST(BrokenProduct, PaddedTile) {
       gemm_zero(acc, a, a);
       settle(k.batch());
     });
-  }).says({"\"a\"", "without padding"});
+  }).says({"\"a\"", "no padding"});
 }
 TEST(BrokenProduct, ViewInsideAPanel) {
   Mistake([](Kernel& k, int& line) {

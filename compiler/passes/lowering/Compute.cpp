@@ -1,27 +1,25 @@
-// Products, elementwise maps and reductions.
+// Products of warpgroups, and elementwise maps.
 #include "compiler/passes/lowering/Lowering.h"
 
 using namespace mlir;
 
 namespace tilewright::lowering {
 
-void Lowering::touch(Value frag) { touched_.insert(frag.getAsOpaquePointer()); }
-
 /// One wgmma.fence before the first product that uses registers which ordinary code has used since the last fence. Those
 /// registers pass through it, so that no write to them can move below; registers in flight over a back edge do not.
-void Lowering::fence_if_needed(ArrayRef<Value> frags) {
+void Lowering::fence_if_needed(ArrayRef<void*> frags) {
   bool needed = all_touched_;
-  for (Value v : frags) needed |= touched_.count(v.getAsOpaquePointer()) != 0;
+  for (void* v : frags) needed |= touched_.count(v) != 0;
   if (!needed) return;
   SmallVector<Value> regs;
-  SmallVector<Value> used;
-  for (Value v : frags)
-    if (touched_.count(v.getAsOpaquePointer())) used.push_back(v);
-  for (Value v : used) regs.append(read_registers(fragments_[v.getAsOpaquePointer()]));
+  SmallVector<void*> used;
+  for (void* v : frags)
+    if (touched_.count(v)) used.push_back(v);
+  for (void* v : used) regs.append(read_registers(fragments_[v]));
   auto fence = hopper::WgmmaFenceOp::create(b_, loc_, regs);
   size_t at = 0;
-  for (Value v : used) {
-    const Fragment& f = fragments_[v.getAsOpaquePointer()];
+  for (void* v : used) {
+    const Fragment& f = fragments_[v];
     write_registers(f, ValueRange(fence.getResult()).slice(at, f.slots.size()));
     at += f.slots.size();
   }
@@ -34,16 +32,59 @@ Value Lowering::descriptor_low(const SharedPlace& p, bool mn_major) {
   layout::WgmmaOperand operand{p.layout, mn_major};
   Value low = shr(band(p.stage_base, 0x3FFFF), 4);
   if (p.row) low = add(low, mul(p.row, layout::kPanelBytes >> 4));
-  std::int64_t constant = p.offset + p.const_row * layout::kPanelBytes + p.const_col * 2 / layout::kPanelBytes * p.layout.panel_bytes();
+  std::int64_t constant = p.offset + p.const_row * layout::kPanelBytes + p.const_col * p.layout.element_bytes / layout::kPanelBytes * p.layout.panel_bytes();
   return add(low, (constant >> 4) + ((operand.leading_bytes() >> 4) << 16));
 }
 
+/// A fragment as the A operand of a tf32 product, in registers of its own: rounded (the unit would cut the low 13 bits off) and
+/// moved between the four lanes of each row, see layout::tf32_part. Returns its key in fragments_.
+void* Lowering::tf32_operand(const Fragment& from) {
+  Fragment to;
+  to.rows = from.rows, to.cols = from.cols;
+  to.element = b_.getI32Type();
+  SmallVector<Value> cache;
+  Value t = band(lane_, 3), quad = band(lane_, 28);
+  Value crosses[2], source[2];
+  for (int round = 0; round < 2; ++round) {
+    Value part = band(bxor(t, add(shr(t, 1), round)), 1);
+    crosses[round] = equal(part, 1);
+    source[round] = arith::OrIOp::create(b_, loc_, quad, arith::OrIOp::create(b_, loc_, shl(part, 1), shr(t, 1)));
+  }
+  for (int i = 0; i < from.elements(); i += 4) {
+    Value regs[4];
+    for (int row = 0; row < 2; ++row) {
+      Value x[2], got[2];
+      for (int e = 0; e < 2; ++e) x[e] = hopper::ToTF32Op::create(b_, loc_, element(from, i + 2 * row + e, cache));
+      for (int round = 0; round < 2; ++round) {
+        Value published = arith::SelectOp::create(b_, loc_, crosses[round], x[1], x[0]);
+        got[round] = hopper::ShuffleOp::create(b_, loc_, published, source[round], "idx");
+      }
+      for (int part = 0; part < 2; ++part)
+        regs[row + 2 * part] = arith::SelectOp::create(b_, loc_, crosses[0], got[1 - part], got[part]);
+    }
+    for (Value r : regs) {
+      to.slots.push_back(slot(to.element));
+      write_slot(to.slots.back(), r);
+    }
+  }
+  void* key = to.slots.front().getAsOpaquePointer();
+  fragments_[key] = std::move(to);
+  touched_.insert(key);
+  return key;
+}
+
 void Lowering::emit_gemm(tile::GemmOp op) {
-  const Fragment& acc = fragments_[op.getAcc().getAsOpaquePointer()];
-  auto a_frag = isa<tile::FragType>(op.getA().getType()) ? &fragments_[op.getA().getAsOpaquePointer()] : nullptr;
-  SmallVector<Value> used{op.getAcc()};
-  if (a_frag) used.push_back(op.getA());
+  void* acc_key = op.getAcc().getAsOpaquePointer();
+  bool wide = op.getB().getType().getElementType().isF32();
+  void* a_key = isa<tile::FragType>(op.getA().getType()) ? op.getA().getAsOpaquePointer() : nullptr;
+  if (a_key && wide) {
+    touch(op.getA());
+    a_key = tf32_operand(fragments_[a_key]);
+  }
+  SmallVector<void*> used{acc_key};
+  if (a_key) used.push_back(a_key);
   fence_if_needed(used);
+  const Fragment& acc = fragments_[acc_key];
 
   SharedPlace b = place_of(op.getB());
   bool b_mn_major = !op.getTransB();  // stored [K, N] is N-major, stored [N, K] is K-major
@@ -52,33 +93,33 @@ void Lowering::emit_gemm(tile::GemmOp op) {
   SharedPlace a;
   Value a_low;
   layout::WgmmaOperand a_operand;
-  if (!a_frag) {
+  if (!a_key) {
     a = place_of(op.getA());
     a_operand = {a.layout, op.getTransA()};
     a_low = descriptor_low(a, op.getTransA());
     Value group = shr(role_warp_, 2);  // this warpgroup's 64 rows of A: 64 rows of 128 bytes, or one panel
     if (role_.warps > 4) a_low = add(a_low, mul(group, (op.getTransA() ? a.layout.panel_bytes() : 64 * layout::kPanelBytes) >> 4));
   }
-  int k_steps = static_cast<int>((op.getTransB() ? b.cols : b.rows) / 16);
+  int k_steps = static_cast<int>((op.getTransB() ? b.cols : b.rows) / b_operand.k_step());
   int n = acc.cols;
-  StringRef element = b.element.isBF16() ? "bf16" : "f16";
+  StringRef element = wide ? "tf32" : b.element.isBF16() ? "bf16" : "f16";
   SmallVector<Value> regs = read_registers(acc);
   SmallVector<Value> a_regs;
-  if (a_frag) a_regs = read_registers(*a_frag);
+  if (a_key) a_regs = read_registers(fragments_[a_key]);
   Value accumulate = op.getAccumulate() ? mapped(op.getAccumulate()) : Value();
   for (int kk = 0; kk < k_steps; ++kk) {
     Value b_desc = hopper::MatrixDescriptorOp::create(b_, loc_, add(b_low, b_operand.k_step_bytes(kk) >> 4));
     SmallVector<Value> a_values;
-    if (a_frag) a_values.append(a_regs.begin() + 4 * kk, a_regs.begin() + 4 * kk + 4);
+    if (a_key) a_values.append(a_regs.begin() + 4 * kk, a_regs.begin() + 4 * kk + 4);
     else a_values.push_back(hopper::MatrixDescriptorOp::create(b_, loc_, add(a_low, a_operand.k_step_bytes(kk) >> 4)));
     bool first = kk == 0;
     auto product = hopper::WgmmaOp::create(b_, loc_, regs, a_values, b_desc, first ? accumulate : Value(), n, element,
-                                           !a_frag && op.getTransA(), b_mn_major, first && op.getZero());
+                                           !a_key && op.getTransA(), b_mn_major, first && op.getZero());
     regs.assign(product.getResult().begin(), product.getResult().end());
   }
   write_registers(acc, regs);
-  open_accumulators_.push_back(op.getAcc().getAsOpaquePointer());
-  if (a_frag) open_accumulators_.push_back(op.getA().getAsOpaquePointer());
+  open_accumulators_.push_back(acc_key);
+  if (a_key) open_accumulators_.push_back(a_key);
 }
 
 /// Waits until `pending` batches are left; the accumulators and A operands of what settles pass through the wait, so that they
@@ -87,53 +128,27 @@ void Lowering::emit_settle(Value batch, int pending) {
   std::set<void*> settled, flying;
   size_t keep = std::min<size_t>(pending, in_flight_.size());
   size_t done = in_flight_.size() - keep;
-  for (size_t i = 0; i < in_flight_.size(); ++i)
-    for (void* acc : in_flight_[i].second) (i < done ? settled : flying).insert(acc);
-  for (void* acc : open_accumulators_) flying.insert(acc);
-  SmallVector<Value> regs;
-  std::vector<const Fragment*> order;
+  auto hold = [&](void* frag) {
+    for (Value s : fragments_[frag].slots) flying.insert(s.getAsOpaquePointer());
+  };
+  for (size_t i = done; i < in_flight_.size(); ++i)
+    for (void* frag : in_flight_[i].second) hold(frag);
+  for (void* frag : open_accumulators_) hold(frag);
+  for (size_t i = 0; i < done; ++i) settled.insert(in_flight_[i].second.begin(), in_flight_[i].second.end());
+  SmallVector<Value> regs, slots;
   if (batch || pending == 0)
-    for (void* acc : settled)
-      if (!flying.count(acc)) order.push_back(&fragments_[acc]), touched_.insert(acc);
-  for (auto* f : order) regs.append(read_registers(*f));
-  auto wait = hopper::WgmmaWaitOp::create(b_, loc_, regs, pending);
-  size_t at = 0;
-  for (auto* f : order) {
-    write_registers(*f, ValueRange(wait.getResult()).slice(at, f->slots.size()));
-    at += f->slots.size();
-  }
-  in_flight_.erase(in_flight_.begin(), in_flight_.begin() + done);
-}
-
-/// mma.sync.m16n8k8 tf32. Within a block of 8, k index q stands for column 2q and q + 4 for column 2q + 1: then an accumulator's
-/// registers are an A operand as they are, and B's rows are read in the same order. The operands are rounded first: the unit
-/// ignores their low 13 bits, which as a one-sided error is seen in the state (same_keys: 3.0e-3 instead of 2.5e-3).
-void Lowering::emit_mma(tile::MmaOp op) {
-  const Fragment& acc = fragments_[op.getAcc().getAsOpaquePointer()];
-  const Fragment& a = fragments_[op.getA().getAsOpaquePointer()];
-  touch(op.getAcc());
-  touch(op.getA());
-  SharedPlace b = place_of(op.getB());
-  SmallVector<Value> a_cache;
-  auto tf32 = [&](Value v) -> Value { return hopper::ToTF32Op::create(b_, loc_, v); };
-  SmallVector<Value> sums = read_registers(acc);
-  Value k_lane = shl(band(lane_, 3), 1), n_lane = shr(lane_, 2);
-  Value lane_address = shared_address(b, k_lane, n_lane);
-  for (int k0 = 0; k0 < a.cols; k0 += 8) {
-    SmallVector<Value> a_regs;
-    for (int e : {0, 2, 1, 3}) a_regs.push_back(tf32(element(a, k0 / 2 + e, a_cache)));
-    for (int n0 = 0; n0 < acc.cols; n0 += 8) {
-      SmallVector<Value> b_regs;
-      for (int e = 0; e < 2; ++e) {
-        int offset = (k0 + e) * b.layout.row_bytes() + n0 * b.layout.element_bytes;
-        b_regs.push_back(tf32(LLVM::LoadOp::create(b_, loc_, b_.getF32Type(), shared_pointer(lane_address, offset))));
+    for (void* frag : settled) {
+      const Fragment& f = fragments_[frag];
+      for (Value s : f.slots) {
+        if (!flying.insert(s.getAsOpaquePointer()).second) continue;  // in flight, or part of another fragment that settles
+        slots.push_back(s);
+        regs.push_back(read_slot(s, f.held(b_)));
+        touch(frag);
       }
-      auto part = ArrayRef<Value>(sums).slice(n0 / 2, 4);
-      auto product = hopper::MmaOp::create(b_, loc_, part, a_regs, b_regs, "m16n8k8", "tf32");
-      for (int i = 0; i < 4; ++i) sums[n0 / 2 + i] = product.getResult()[i];
     }
-  }
-  write_registers(acc, sums);
+  auto wait = hopper::WgmmaWaitOp::create(b_, loc_, regs, pending);
+  for (auto [s, v] : llvm::zip(slots, wait.getResult())) write_slot(s, v);
+  in_flight_.erase(in_flight_.begin(), in_flight_.begin() + done);
 }
 
 /// Reads the elements of one input of a map.
@@ -210,29 +225,6 @@ void Lowering::emit_fill(tile::FillOp op) {
   touch(op.getFrag());
   Value v = mapped(op.getValue());
   for (Value s : f.slots) write_slot(s, f.half() ? pack(v, v, f.element) : v);
-}
-
-/// Over the columns: the thread's own elements of a row, then the four lanes that share it.
-void Lowering::emit_reduce(tile::ReduceOp op) {
-  const Fragment& in = fragments_[op.getInput().getAsOpaquePointer()];
-  const Fragment& out = fragments_[op.getOutput().getAsOpaquePointer()];
-  touch(op.getInput());
-  touch(op.getOutput());
-  auto combine = [&](Value a, Value b) -> Value {
-    if (op.getKind() == "max") return arith::MaxNumFOp::create(b_, loc_, a, b);
-    return arith::AddFOp::create(b_, loc_, a, b);
-  };
-  SmallVector<Value> cache;
-  for (int h = 0; h < 2; ++h) {
-    Value sum;
-    for (int i = 0; i < in.elements(); ++i) {
-      if (index_in(out, i) != h) continue;
-      Value v = element(in, i, cache);
-      sum = sum ? combine(sum, v) : v;
-    }
-    for (int mask : {1, 2}) sum = combine(sum, hopper::ShuffleOp::create(b_, loc_, sum, i32(mask), "xor"));
-    write_slot(out.slots[h], sum);
-  }
 }
 
 }  // namespace tilewright::lowering

@@ -74,7 +74,7 @@ void Lowering::emit_tma_store(tile::TmaStoreOp op) {
 
 /// f32 tiles and vectors by ordinary loads, two neighbouring columns at a time where they are neighbours in memory.
 void Lowering::emit_vector_load(const SharedPlace& from, const Fragment& to, bool transposed) {
-  bool pairs = !transposed && to.kind != Fragment::col_vector && from.layout.kind == layout::SharedLayout::row_major;
+  bool pairs = !transposed && to.kind != Fragment::col_vector && (!from.swizzled() || from.begins_with_panel());
   auto pair = VectorType::get({2}, to.element);
   Value lane_address;
   for (int i = 0; i < to.elements(); i += pairs ? 2 : 1) {
@@ -89,7 +89,7 @@ void Lowering::emit_vector_load(const SharedPlace& from, const Fragment& to, boo
 }
 
 void Lowering::emit_vector_store(const Fragment& from, const SharedPlace& to, bool transposed) {
-  bool pairs = !transposed && from.kind != Fragment::col_vector && to.layout.kind == layout::SharedLayout::row_major;
+  bool pairs = !transposed && from.kind != Fragment::col_vector && (!to.swizzled() || to.begins_with_panel());
   Value lane_address;
   for (int i = 0; i < from.elements(); i += pairs ? 2 : 1) {
     Value pointer = element_pointer(to, from, i, transposed, lane_address);
@@ -122,12 +122,13 @@ void Lowering::emit_half_vector(const SharedPlace& p, const Fragment& f, bool tr
   }
 }
 
-/// 16 columns, four 8x8 matrices, at a time; two matrices for a last block of 8 columns.
 void Lowering::emit_load(tile::LoadOp op) {
-  SharedPlace p = place_of(op.getTile());
-  const Fragment& f = fragments_[op.getFrag().getAsOpaquePointer()];
-  bool transposed = op.getTransposed();
   touch(op.getFrag());
+  load_fragment(place_of(op.getTile()), fragments_[op.getFrag().getAsOpaquePointer()], op.getTransposed());
+}
+
+/// 16 columns, four 8x8 matrices, at a time; two matrices for a last block of 8 columns.
+void Lowering::load_fragment(const SharedPlace& p, const Fragment& f, bool transposed) {
   if (!f.half()) return emit_vector_load(p, f, transposed);
   if (f.kind != Fragment::matrix) return emit_half_vector(p, f, transposed, false);
   Value lane_address = matrix_address(p, 0, transposed, f.warp_scope);

@@ -26,24 +26,50 @@ Value Lowering::slot(Type type) {
 Value Lowering::read_slot(Value slot, Type type) { return LLVM::LoadOp::create(b_, loc_, type, slot); }
 void Lowering::write_slot(Value slot, Value value) { LLVM::StoreOp::create(b_, loc_, value, slot); }
 
-void Lowering::declare_fragment(tile::FragOp op) {
-  auto type = op.getFrag().getType();
+Fragment Lowering::new_fragment(int rows, int cols, Type element) {
   Fragment f;
-  f.rows = static_cast<int>(type.getShape()[0]);
-  f.cols = static_cast<int>(type.getShape()[1]);
-  f.element = type.getElementType();
+  f.rows = rows, f.cols = cols, f.element = element;
   f.kind = f.rows == 1 ? Fragment::row_vector : f.cols == 1 ? Fragment::col_vector : Fragment::matrix;
   f.warp_scope = f.rows == 16;
   int registers = f.half() ? (f.elements() + 1) / 2 : f.elements();
-  Type held = f.half() ? Type(b_.getI32Type()) : f.element;
-  for (int i = 0; i < registers; ++i) f.slots.push_back(slot(held));
-  fragments_[op.getFrag().getAsOpaquePointer()] = std::move(f);
+  for (int i = 0; i < registers; ++i) f.slots.push_back(slot(f.held(b_)));
+  return f;
+}
+void Lowering::declare_fragment(tile::FragOp op) {
+  auto type = op.getFrag().getType();
+  fragments_[op.getFrag().getAsOpaquePointer()] =
+      new_fragment(static_cast<int>(type.getShape()[0]), static_cast<int>(type.getShape()[1]), type.getElementType());
+}
+
+/// A view has the registers of its columns.
+void Lowering::declare_view(tile::FragViewOp op) {
+  void *base = op.getFrag().getAsOpaquePointer(), *key = op.getResult().getAsOpaquePointer();
+  const Fragment& from = fragments_[base];
+  Fragment view = from;
+  view.cols = static_cast<int>(op.getResult().getType().getShape()[1]);
+  size_t per_block = from.slots.size() / (from.cols / 8), first = op.getColumn() / 8 * per_block;
+  view.slots.assign(from.slots.begin() + first, from.slots.begin() + first + view.cols / 8 * per_block);
+  std::set<void*> related = overlaps_[base];
+  related.insert(base);
+  for (void* other : related) {
+    const auto& theirs = fragments_[other].slots;
+    if (other == key || llvm::none_of(view.slots, [&](Value s) { return llvm::is_contained(theirs, s); })) continue;
+    overlaps_[key].insert(other);
+    overlaps_[other].insert(key);
+    if (touched_.count(other)) touched_.insert(key);
+  }
+  fragments_[key] = std::move(view);
+}
+
+/// Ordinary code has used the fragment's registers.
+void Lowering::touch(void* frag) {
+  touched_.insert(frag);
+  if (auto it = overlaps_.find(frag); it != overlaps_.end()) touched_.insert(it->second.begin(), it->second.end());
 }
 
 SmallVector<Value> Lowering::read_registers(const Fragment& f) {
   SmallVector<Value> out;
-  Type held = f.half() ? Type(b_.getI32Type()) : f.element;
-  for (Value s : f.slots) out.push_back(read_slot(s, held));
+  for (Value s : f.slots) out.push_back(read_slot(s, f.held(b_)));
   return out;
 }
 void Lowering::write_registers(const Fragment& f, ValueRange values) {
@@ -69,7 +95,7 @@ Value Lowering::pack(Value low, Value high, Type type) {
 Value Lowering::element(const Fragment& f, int index, SmallVector<Value>& cache) {
   int reg = f.half() ? index / 2 : index;
   if (cache.empty()) cache.resize(f.slots.size());
-  if (!cache[reg]) cache[reg] = read_slot(f.slots[reg], f.half() ? Type(b_.getI32Type()) : f.element);
+  if (!cache[reg]) cache[reg] = read_slot(f.slots[reg], f.held(b_));
   return f.half() ? unpack(cache[reg], index & 1, f.element) : cache[reg];
 }
 

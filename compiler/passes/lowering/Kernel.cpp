@@ -204,6 +204,7 @@ LogicalResult Lowering::emit(Operation* op) {
       .Case<scf::IfOp>([&](auto o) { emit_if(o); return success(); })
       .Case<scf::YieldOp, tile::YieldOp>([&](auto) { return success(); })
       .Case<tile::FragOp>([&](auto o) { declare_fragment(o); return success(); })
+      .Case<tile::FragViewOp>([&](auto o) { declare_view(o); return success(); })
       .Case<tile::VarOp>([&](tile::VarOp o) {
         Value v = slot(o.getInit().getType());
         write_slot(v, mapped(o.getInit()));
@@ -287,6 +288,9 @@ LogicalResult Lowering::emit(Operation* op) {
       .Case<tile::MapOp>([&](auto o) { emit_map(o); return success(); })
       .Case<tile::FillOp>([&](auto o) { emit_fill(o); return success(); })
       .Case<tile::ReduceOp>([&](auto o) { emit_reduce(o); return success(); })
+      .Case<tile::ScanOp>([&](auto o) { emit_scan(o); return success(); })
+      .Case<tile::MathOp>([&](auto o) { result(emit_math(o)); return success(); })
+      .Case<tile::RoundOp>([&](auto o) { result(emit_round(o)); return success(); })
       .Default([&](Operation* other) -> LogicalResult {
         if (other->getNumRegions() == 0 && (isa<arith::ArithDialect>(other->getDialect()))) {
           b_.clone(*other, map_);

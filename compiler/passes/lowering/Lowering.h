@@ -44,6 +44,9 @@ struct SharedPlace {
   int const_row = 0, const_col = 0;
   int rows = 0, cols = 0;            // extents of the view
   Type element;
+  bool swizzled() const { return layout.kind == layout::SharedLayout::swizzle128; }
+  /// Whether column 0 of the view begins a panel of a swizzled tile: then blocks of columns are one exclusive-or apart.
+  bool begins_with_panel() const { return !col && const_col * layout.element_bytes % layout::kPanelBytes == 0; }
 };
 
 /// Registers of a fragment.
@@ -54,6 +57,7 @@ struct Fragment {
   Type element;
   std::vector<Value> slots;          // one alloca for each register
   bool half() const { return element.getIntOrFloatBitWidth() == 16; }
+  Type held(mlir::OpBuilder& b) const { return half() ? Type(b.getI32Type()) : element; }  // of a register
   int elements() const { return kind == matrix ? cols / 2 : kind == row_vector ? cols / 4 : 2; }
 };
 
@@ -103,6 +107,7 @@ class Lowering {
   void emit_tma_load(tile::TmaLoadOp op);
   void emit_tma_store(tile::TmaStoreOp op);
   void emit_load(tile::LoadOp op);
+  void load_fragment(const SharedPlace& place, const Fragment& f, bool transposed);
   void emit_store(tile::StoreOp op);
   void emit_half_vector(const SharedPlace& place, const Fragment& f, bool transposed, bool store);
   void emit_vector_store(const Fragment& from, const SharedPlace& to, bool transposed);
@@ -130,17 +135,31 @@ class Lowering {
   // Compute.cpp
   void emit_gemm(tile::GemmOp op);
   void emit_settle(Value batch, int pending);
-  void emit_mma(tile::MmaOp op);
   struct MapInput;
   Value map_element(MapInput& in, const Fragment& out, int index);
   void emit_map(tile::MapOp op);
   void emit_fill(tile::FillOp op);
-  void emit_reduce(tile::ReduceOp op);
   Value descriptor_low(const SharedPlace& place, bool transposed);
-  void fence_if_needed(llvm::ArrayRef<Value> frags);
-  void touch(Value frag);
+  void* tf32_operand(const Fragment& from);
+  void fence_if_needed(llvm::ArrayRef<void*> frags);
+  // WarpProducts.cpp
+  void emit_mma(tile::MmaOp op);
+  void multiply_half(const Fragment& acc, const Fragment& a, const SharedPlace& b, bool b_transposed);
+  void multiply_tf32(const Fragment& acc, const Fragment& a, const SharedPlace& b, bool b_transposed);
+  // Vectors.cpp
+  void declare_view(tile::FragViewOp op);
+  void emit_reduce(tile::ReduceOp op);
+  void emit_scan(tile::ScanOp op);
+  Value combine(mlir::StringRef kind, Value a, Value b);
+  struct Prefix;
+  Prefix prefix_of_lanes(mlir::StringRef kind, Value x, llvm::ArrayRef<int> masks, bool reverse);
+  Value emit_math(tile::MathOp op);
+  Value emit_round(tile::RoundOp op);
   // Fragments.cpp
   void declare_fragment(tile::FragOp op);
+  Fragment new_fragment(int rows, int cols, Type element);
+  void touch(void* frag);
+  void touch(Value frag) { touch(frag.getAsOpaquePointer()); }
   Value slot(Type type);
   Value read_slot(Value slot, Type type);
   void write_slot(Value slot, Value value);
@@ -181,6 +200,7 @@ class Lowering {
   mlir::IRMapping map_;
   std::vector<Parameter> parameters_;
   std::map<void*, Fragment> fragments_;
+  std::map<void*, std::set<void*>> overlaps_;     // of a fragment: its views and what else has registers of it
   std::map<void*, Value> vars_;
   std::map<void*, RingPlan> rings_;
   std::map<std::pair<void*, bool>, RingPosition> positions_;  // (ring, as producer)

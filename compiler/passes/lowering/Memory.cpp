@@ -105,23 +105,30 @@ Value Lowering::matrix_address(const SharedPlace& p, int c0, bool transposed, bo
 }
 /// In a view that begins with a panel the chunk of columns c0.. is an even number c of it; (c | bit4) ^ row = c ^ (bit4 ^ row), so
 /// one xor moves there. Elsewhere the address is computed anew.
-static bool begins_with_panel(const SharedPlace& p) { return !p.col && 2 * p.const_col % layout::kPanelBytes == 0; }
 Value Lowering::matrix_block(const SharedPlace& p, Value lane_address, int c0, bool transposed, bool warp_scope) {
   if (transposed || c0 == 0 || p.layout.kind != layout::SharedLayout::swizzle128) return lane_address;
-  if (!begins_with_panel(p)) return matrix_address(p, c0, transposed, warp_scope);
+  if (!p.begins_with_panel()) return matrix_address(p, c0, transposed, warp_scope);
   int within = 2 * c0 % layout::kPanelBytes;
   return within ? bxor(lane_address, i32(within)) : lane_address;
 }
 int Lowering::matrix_offset(const SharedPlace& p, int c0, bool transposed) {
   if (transposed) return c0 * p.layout.row_bytes();
   if (p.layout.kind == layout::SharedLayout::row_major) return 2 * c0;
-  return begins_with_panel(p) ? static_cast<int>(2 * c0 / layout::kPanelBytes * p.layout.panel_bytes()) : 0;
+  return p.begins_with_panel() ? static_cast<int>(2 * c0 / layout::kPanelBytes * p.layout.panel_bytes()) : 0;
 }
 
 /// Pointer to the tile's element that matches element `index` of a fragment. In a row-major tile the elements of a lane differ by
-/// constants, which become offsets of the instruction; `lane_address` keeps the lane's part between calls.
+/// constants, which become offsets of the instruction; `lane_address` keeps the lane's part between calls. So they do in a
+/// swizzled tile of f32, but for the chunk of 16 bytes: 8 columns are two chunks, an even one and the next, so one xor moves there.
 Value Lowering::element_pointer(const SharedPlace& p, const Fragment& f, int index, bool transposed, Value& lane_address) {
-  if (p.layout.kind != layout::SharedLayout::row_major) {
+  if (p.swizzled() && !transposed && p.layout.element_bytes == 4 && p.begins_with_panel() && f.kind == Fragment::matrix) {
+    if (!lane_address) lane_address = shared_address(p, row_index(f, 0), col_index(f, 0));
+    auto [row, col] = constant_place(f, index);
+    int byte = 4 * (col - col % 8), within = byte % layout::kPanelBytes;
+    Value address = within ? bxor(lane_address, i32(within)) : lane_address;
+    return shared_pointer(address, static_cast<int>(row * layout::kPanelBytes + byte / layout::kPanelBytes * p.layout.panel_bytes() + 4 * (col % 8)));
+  }
+  if (p.swizzled()) {
     Value r = row_index(f, index), c = col_index(f, index);
     return shared_pointer(transposed ? shared_address(p, c, r) : shared_address(p, r, c));
   }

@@ -25,32 +25,60 @@ struct InferLayouts : PassWrapper<InferLayouts, OperationPass<ModuleOp>> {
   LogicalResult infer(tile::SharedOp tile) {
     auto shape = tile.getTile().getType().getShape();
     auto element = tile.getTile().getType().getElementType();
-    bool half = tile::element_bytes(element) == 2;
+    int bytes = static_cast<int>(tile::element_bytes(element));
     bool multiplied = false;
     for_each_use(tile, [&](Operation* user, Value) { multiplied |= isa<tile::GemmOp>(user); });
-    bool fits = half && shape[0] % 8 == 0 && shape[1] * 2 % layout::kPanelBytes == 0 && tile.getPad() == 0;
+    bool fits = (bytes == 2 || (bytes == 4 && multiplied)) && shape[0] % 8 == 0 && shape[1] * bytes % layout::kPanelBytes == 0 && tile.getPad() == 0;
     if (multiplied && !fits)
       return tile.emitOpError() << "\"" << tile.getSymName() << "\" [" << shape[0] << ", " << shape[1] << "] of " << element
-                                << " is an operand of a product; such a tile holds 16-bit elements without padding, rows a multiple of 8 "
-                                   "and columns a multiple of 64 (the 128-byte swizzle)";
+                                << " is an operand of a product; such a tile has no padding, rows a multiple of 8 and columns a multiple of "
+                                << layout::kPanelBytes / bytes << " (the 128-byte swizzle)";
     tile.setLayout(fits ? "swizzle128" : "row_major");
     LogicalResult agrees = success();
     for_each_use(tile, [&](Operation* user, Value used) {
       if (failed(agrees)) return;
       if (auto gemm = dyn_cast<tile::GemmOp>(user)) agrees = check_operand(gemm, tile, used);
       if (isa<tile::TmaLoadOp, tile::TmaStoreOp>(user)) agrees = check_copy(user, tile, used, fits);
+      if (bytes == 2 && moves_matrices(user)) agrees = check_matrices(user, tile, used);
     });
     return agrees;
+  }
+
+  /// Whether the op moves 8x8 matrices of 16-bit elements: ldmatrix, stmatrix.
+  static bool moves_matrices(Operation* user) {
+    auto matrix = [](tile::FragType frag) { return frag.getShape()[0] != 1 && frag.getShape()[1] != 1; };
+    if (auto load = dyn_cast<tile::LoadOp>(user)) return matrix(load.getFrag().getType());
+    if (auto store = dyn_cast<tile::StoreOp>(user)) return matrix(store.getFrag().getType());
+    return isa<tile::MmaOp>(user);
+  }
+
+  /// A row of such a matrix is 16 aligned bytes.
+  LogicalResult check_matrices(Operation* op, tile::SharedOp tile, Value used) {
+    std::int64_t row_bytes = tile.getTile().getType().getShape()[1] * 2 + tile.getPad();
+    std::string name = "tile \"" + tile.getSymName().str() + "\"";
+    if (row_bytes % 16 != 0)
+      return op->emitOpError() << name << ": its rows are " << row_bytes << " bytes; matrices of 16-bit elements move in rows of 16 bytes: expected a "
+                                  "multiple of 16 (pad_bytes lengthens the rows)";
+    ViewOrigin origin = origin_of(used);
+    if (origin.column && *origin.column % 8 != 0)
+      return op->emitOpError() << name << ": the view begins at column " << *origin.column << "; matrices of 16-bit elements begin at a multiple of 8";
+    return success();
   }
 
   /// wgmma's descriptor begins where the swizzle pattern does.
   LogicalResult check_operand(tile::GemmOp gemm, tile::SharedOp tile, Value used) {
     ViewOrigin origin = origin_of(used);
-    if (origin.column && *origin.column % 64 == 0 && origin.row.value_or(0) % 8 == 0) return success();
+    int panel = panel_columns(tile);
+    if (origin.column && *origin.column % panel == 0 && origin.row.value_or(0) % 8 == 0) return success();
     auto error = gemm.emitOpError() << "operand \"" << tile.getSymName() << "\": its view begins at ";
-    if (!origin.column) return error << "a column known only at run time; expected a constant multiple of 64";
+    if (!origin.column) return error << "a column known only at run time; expected a constant multiple of " << panel;
     return error << "row " << (origin.row ? std::to_string(*origin.row) : "?") << ", column " << *origin.column
-                 << "; expected a row multiple of 8 and a column multiple of 64";
+                 << "; expected a row multiple of 8 and a column multiple of " << panel;
+  }
+
+  /// Columns of a swizzled tile's 128-byte panel.
+  static int panel_columns(tile::SharedOp tile) {
+    return layout::kPanelBytes / static_cast<int>(tile::element_bytes(tile.getTile().getType().getElementType()));
   }
 
   /// TMA moves dense rows, or whole panels of a swizzled tile.
@@ -61,8 +89,10 @@ struct InferLayouts : PassWrapper<InferLayouts, OperationPass<ModuleOp>> {
     if (tile.getPad())
       return op->emitOpError() << name << " has " << tile.getPad() << " bytes of padding in each row; TMA moves dense rows (declare it without pad_bytes)";
     if (swizzled) {
-      if (part[1] % 64 == 0 && origin.column && *origin.column % 64 == 0 && origin.row.value_or(0) % 8 == 0) return success();
-      return op->emitOpError() << name << ": TMA moves views whose columns are whole panels of 64 from a constant column on, and whose rows begin at a multiple of 8";
+      int panel = panel_columns(tile);
+      if (part[1] % panel == 0 && origin.column && *origin.column % panel == 0 && origin.row.value_or(0) % 8 == 0) return success();
+      return op->emitOpError() << name << ": TMA moves views whose columns are whole panels of " << panel
+                               << " from a constant column on, and whose rows begin at a multiple of 8";
     }
     if (part[1] != whole[1])
       return op->emitOpError() << name << ": a view of " << part[1] << " of its " << whole[1] << " columns is not dense; TMA moves whole rows of a row-major tile";

@@ -117,9 +117,12 @@ class Builder {
   }
   void role(std::string_view name, int warps, int registers, bool single_thread, const std::function<void()>& body) {
     none(Call("role_begin").text(name).integer(warps).integer(registers).integer(single_thread));
+    warps_ = warps;
     body();
     end();
   }
+  /// Warps of the role under construction.
+  int warps() const { return warps_; }
   Id frag(std::string_view name, Element type, std::int64_t rows, std::int64_t cols) {
     return one(Call("frag").text(name).integer(type).integer(rows).integer(cols));
   }
@@ -202,7 +205,9 @@ class Builder {
   Id batch() { return one(Call("batch")); }
   void settle(Id batch) { none(Call("settle").value(batch)); }
   void settle_pending(int pending) { none(Call("settle_pending").integer(pending)); }
-  void mma(Id acc, Id a, Id b) { none(Call("mma").value(acc).value(a).value(b)); }
+  void mma(Id acc, Id a, bool trans_a, Id b, bool trans_b) {
+    none(Call("mma").value(acc).value(a).value(b).integer(trans_a).integer(trans_b));
+  }
   /// The body gets row, column and the inputs' elements, and returns the outputs'.
   void map(const Ids& inputs, const Ids& outputs, const std::function<Ids(Id row, Id col, const Ids& values)>& body) {
     const Ids made = record(Call("map_begin").list(inputs).list(outputs), 2 + inputs.size());
@@ -215,6 +220,22 @@ class Builder {
   }
   void fill(Id frag, Id value) { none(Call("fill").value(frag).value(value)); }
   void reduce(Id input, Id output, std::string_view kind) { none(Call("reduce").value(input).value(output).text(kind)); }
+  void scan(Id input, Id output, std::string_view kind, bool down, bool exclusive, bool reverse) {
+    none(Call("scan").value(input).value(output).text(kind).integer(down).integer(exclusive).integer(reverse));
+  }
+  /// Columns of a fragment, from `column` on.
+  Id frag_view(Id frag, std::int64_t column, std::int64_t columns) {
+    return one(Call("frag_view").value(frag).integer(column).integer(columns));
+  }
+  /// sqrt, rsqrt, tanh, abs or floor of an fp32 number.
+  Id math(std::string_view function, Id x) { return one(Call("math").text(function).value(x)); }
+  /// An fp32 number rounded to what a bf16, f16 or tf32 number holds.
+  Id round(Id x, std::string_view to) { return one(Call("round").text(to).value(x)); }
+  /// Reports a mistake that the headers have found.
+  [[noreturn]] void mistake(const std::string& message) {
+    none(Call("mistake").text(message));
+    throw InternalError("a mistake was accepted");
+  }
 
   /// Records an operation that makes `results` values.
   Ids record(const Call& o, std::size_t results) {
@@ -255,6 +276,7 @@ class Builder {
 
   tilewright_program* program_ = nullptr;
   Where where_;
+  int warps_ = 0;
 };
 
 }  // namespace tilewright::dsl

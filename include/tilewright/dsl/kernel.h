@@ -1,6 +1,7 @@
 // Kernel: declarations of one kernel. Program: the finished kernel, ready to compile.
 #pragma once
 #include "tilewright/dsl/ops.h"
+#include "tilewright/dsl/vectors.h"
 
 namespace tilewright {
 
@@ -190,6 +191,13 @@ class Kernel {
   /// As store_wait(0), until the data is in global memory.
   void store_wait_complete(Where where = Where::current()) { builder_->at(where); builder_->store_wait(0, true); }
 
+  /// body(i) for every warp i of the role: one branch a warp, in which i is known at build time.
+  template <class F>
+  void each_warp(F&& body, Where where = Where::current()) {
+    builder_->at(where);
+    const Index mine = warp();
+    for (int i = 0; i < builder_->warps(); ++i) if_(mine == i, [&] { body(i); }, where);
+  }
   Index thread() { return {{builder_, builder_->thread()}}; }
   Index lane() { return {{builder_, builder_->lane()}}; }
   Index warp() { return {{builder_, builder_->warp()}}; }

@@ -21,12 +21,14 @@ template <class X> inline constexpr bool in_registers = false;
 template <class T> inline constexpr bool in_registers<Frag<T>> = true;
 }  // namespace dsl
 
-/// Both operands of one 16-bit type, B in shared memory.
+/// Both operands of one 16-bit type, or of f32 (multiplied as tf32); B in shared memory.
 template <class A, class B>
-concept Multipliable = Half<dsl::element_tag_t<A>> && std::is_same_v<dsl::element_tag_t<A>, dsl::element_tag_t<B>> && !dsl::in_registers<B>;
+concept Multipliable = (Half<dsl::element_tag_t<A>> || std::is_same_v<dsl::element_tag_t<A>, f32>) &&
+                       std::is_same_v<dsl::element_tag_t<A>, dsl::element_tag_t<B>> && !dsl::in_registers<B>;
 
 /// Starts acc = A B. acc [M, N] f32; A [M, K] a shared tile or a fragment, B [K, N] a shared tile; .t() where a tile holds the
-/// transpose. acc (and a fragment A) may not be touched before the batch that holds the product settles.
+/// transpose. acc (and a fragment A) may not be touched before the batch that holds the product settles. f32 operands: B is the .t()
+/// of a tile, A is not; a fragment is rounded to tf32, of a tile's elements the low 13 bits are ignored (round_tf32 before).
 template <class A, class B>
   requires Multipliable<A, B>
 void gemm_zero(const Frag<f32>& acc, const A& a, const B& b, Where where = Where::current()) {
@@ -58,10 +60,15 @@ inline void settle(Batch batch, Where where = Where::current()) {
   batch.builder->at(where);
   batch.builder->settle(batch.id);
 }
-/// acc [16, N] += a [16, K] b [K, N] within each warp, f32 operands rounded to tf32. K, N multiples of 8.
-inline void mma(const Frag<f32>& acc, const Frag<f32>& a, const Shared<f32>& b, Where where = Where::current()) {
+/// acc [16, N] += A B within each warp, complete on return. A [16, K] a fragment of the warp or a shared tile, B [K, N] a shared
+/// tile; .t() where a tile holds the transpose. bf16 or f16: K a multiple of 16; f32, rounded to tf32: of 8. N is a multiple of 8.
+template <class A, class B>
+  requires Multipliable<A, B>
+void mma(const Frag<f32>& acc, const A& a, const B& b, Where where = Where::current()) {
   acc.builder->at(where);
-  acc.builder->mma(acc.id, a.id, b.id);
+  auto [ia, ta] = dsl::operand(a);
+  auto [ib, tb] = dsl::operand(b);
+  acc.builder->mma(acc.id, ia, ta, ib, tb);
 }
 
 // ------------------------------------------------------------------------------------------------ moves
@@ -220,16 +227,6 @@ inline void operator+=(const Frag<f32>& x, const dsl::FragOperand& y) {
 inline void operator-=(const Frag<f32>& x, const dsl::FragOperand& y) {
   map_to(x, dsl::MapBody([](Real a, Real b) { return a - b; }, y.where), x, y.frag);
 }
-
-/// Reduction along the columns: [R, C] -> [R, 1].
-inline Frag<f32> reduce(const Frag<f32>& x, std::string_view kind, Where where = Where::current()) {
-  x.builder->at(where);
-  Frag<f32> out(x.builder, x.builder->frag("", Element::f32, x.shape.rows, 1), {x.shape.rows, 1});
-  x.builder->reduce(x.id, out.id, kind);
-  return out;
-}
-inline Frag<f32> row_sum(const Frag<f32>& x, Where where = Where::current()) { return reduce(x, "add", where); }
-inline Frag<f32> row_max(const Frag<f32>& x, Where where = Where::current()) { return reduce(x, "max", where); }
 
 // ------------------------------------------------------------------------------------------------ control
 

@@ -1,6 +1,7 @@
 // Run-time scalars: Index (i32), Real (f32), Pred (i1) and Long (i64). They have no conversion to C++ bool or numbers: a
 // run-time value in a C++ `if` does not compile; use if_, select and for_.
 #pragma once
+#include <concepts>
 #include <type_traits>
 
 #include "tilewright/dsl/builder.h"
@@ -77,6 +78,9 @@ inline Index operator*(Index a, IndexOperand b) { return dsl::binary<Index>(dsl:
 inline Index operator/(Index a, IndexOperand b) { return dsl::binary<Index>(dsl::Arith::div, a, b); }
 inline Index operator%(Index a, IndexOperand b) { return dsl::binary<Index>(dsl::Arith::rem, a, b); }
 inline Index operator&(Index a, IndexOperand b) { return dsl::binary<Index>(dsl::Arith::and_, a, b); }
+inline Index operator|(Index a, IndexOperand b) { return dsl::binary<Index>(dsl::Arith::or_, a, b); }
+inline Index operator^(Index a, IndexOperand b) { return dsl::binary<Index>(dsl::Arith::xor_, a, b); }
+inline Index operator<<(Index a, IndexOperand b) { return dsl::binary<Index>(dsl::Arith::shl, a, b); }
 inline Index operator>>(Index a, IndexOperand b) { return dsl::binary<Index>(dsl::Arith::shr, a, b); }
 inline Index min(Index a, IndexOperand b) { return dsl::binary<Index>(dsl::Arith::min, a, b); }
 inline Index max(Index a, IndexOperand b) { return dsl::binary<Index>(dsl::Arith::max, a, b); }
@@ -98,6 +102,35 @@ inline Real min(Real a, RealOperand b) { return dsl::binary<Real>(dsl::Arith::mi
 inline Real max(Real a, RealOperand b) { return dsl::binary<Real>(dsl::Arith::max, a, b); }
 inline Pred operator<(Real a, RealOperand b) { return dsl::comparison(dsl::Compare::lt, a, b); }
 inline Pred operator>(Real a, RealOperand b) { return dsl::comparison(dsl::Compare::gt, a, b); }
+inline Pred operator<=(Real a, RealOperand b) { return dsl::comparison(dsl::Compare::le, a, b); }
+inline Pred operator>=(Real a, RealOperand b) { return dsl::comparison(dsl::Compare::ge, a, b); }
+inline Pred operator==(Real a, RealOperand b) { return dsl::comparison(dsl::Compare::eq, a, b); }
+inline Pred operator==(Real a, Real b) { return {{a.builder, a.builder->compare(dsl::Compare::eq, a.id, b.id)}}; }
+inline Pred operator!=(Real a, Real b) { return {{a.builder, a.builder->compare(dsl::Compare::ne, a.id, b.id)}}; }
+inline Pred operator!=(Real a, RealOperand b) { return dsl::comparison(dsl::Compare::ne, a, b); }
+
+// Constants on the left. The types are exact, so that a Dim, which converts to Index, stays an extent.
+template <class N, std::same_as<Index> I>
+  requires std::is_integral_v<N>
+Index operator+(N a, I b) { return b + static_cast<int>(a); }
+template <class N, std::same_as<Index> I>
+  requires std::is_integral_v<N>
+Index operator*(N a, I b) { return b * static_cast<int>(a); }
+template <class N, std::same_as<Index> I>
+  requires std::is_integral_v<N>
+Index operator-(N a, I b) { return dsl::binary<Index>(dsl::Arith::sub, Index{{b.builder, b.builder->constant(static_cast<std::int64_t>(a), Element::i32)}}, IndexOperand(b)); }
+template <class N, std::same_as<Real> R>
+  requires std::is_arithmetic_v<N>
+Real operator+(N a, R b) { return b + static_cast<double>(a); }
+template <class N, std::same_as<Real> R>
+  requires std::is_arithmetic_v<N>
+Real operator*(N a, R b) { return b * static_cast<double>(a); }
+template <class N, std::same_as<Real> R>
+  requires std::is_arithmetic_v<N>
+Real operator-(N a, R b) { return dsl::binary<Real>(dsl::Arith::sub, Real{{b.builder, b.builder->constant(static_cast<float>(a))}}, RealOperand(b)); }
+template <class N, std::same_as<Real> R>
+  requires std::is_arithmetic_v<N>
+Real operator/(N a, R b) { return dsl::binary<Real>(dsl::Arith::div, Real{{b.builder, b.builder->constant(static_cast<float>(a))}}, RealOperand(b)); }
 
 inline Pred operator&(Pred a, Pred b) { return {{a.builder, a.builder->logical(dsl::Arith::and_, a.id, b.id)}}; }
 inline Pred operator|(Pred a, Pred b) { return {{a.builder, a.builder->logical(dsl::Arith::or_, a.id, b.id)}}; }
@@ -105,21 +138,6 @@ inline Pred operator!(Pred a) { return {{a.builder, a.builder->invert(a.id)}}; }
 
 inline Real operator-(Real a) { return {{a.builder, a.builder->unary(dsl::Unary::neg, a.id)}}; }
 
-/// 2^x, to 2 ulp; subnormal results are zero.
-inline Real exp2(Real x, Where where = Where::current()) {
-  x.builder->at(where);
-  return {{x.builder, x.builder->unary(dsl::Unary::exp2, x.id)}};
-}
-/// log2(x), approximate (2^-22 absolute near 1).
-inline Real log2(Real x, Where where = Where::current()) {
-  x.builder->at(where);
-  return {{x.builder, x.builder->unary(dsl::Unary::log2, x.id)}};
-}
-/// 1/x, to 1 ulp.
-inline Real reciprocal(Real x, Where where = Where::current()) {
-  x.builder->at(where);
-  return {{x.builder, x.builder->unary(dsl::Unary::rcp, x.id)}};
-}
 /// p ? a : b, both evaluated.
 inline Real select(Pred p, RealOperand a, RealOperand b) {
   dsl::Id x = a.in(*p.builder), y = b.in(*p.builder);

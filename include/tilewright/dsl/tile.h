@@ -3,7 +3,7 @@
 #include <array>
 #include <type_traits>
 
-#include "tilewright/dsl/scalar.h"
+#include "tilewright/dsl/math.h"
 
 namespace tilewright {
 
@@ -123,6 +123,11 @@ template <ElementTag T>
 class Frag {
  public:
   Frag(dsl::Builder* b, dsl::Id id, Shape2 shape) : builder(b), id(id), shape(shape) {}
+  /// Columns first.. of the fragment, as a fragment: the same registers. Both numbers are multiples of 8.
+  Frag columns(std::int64_t first, std::int64_t count, Where where = Where::current()) const {
+    builder->at(where);
+    return {builder, builder->frag_view(id, first, count), {shape.rows, count}};
+  }
   dsl::Builder* builder;
   dsl::Id id;
   Shape2 shape;

@@ -172,6 +172,14 @@ llvm.func @mathematics(%x: f32, %y: f32, %out: !llvm.ptr<1>) attributes {nvvm.ke
   llvm.store volatile %rcp, %out : f32, !llvm.ptr<1>
   %rsqrt = hopper.rsqrt %x
   llvm.store volatile %rsqrt, %out : f32, !llvm.ptr<1>
+  %sqrt = hopper.sqrt %x
+  llvm.store volatile %sqrt, %out : f32, !llvm.ptr<1>
+  %tanh = hopper.tanh %x
+  llvm.store volatile %tanh, %out : f32, !llvm.ptr<1>
+  %abs = hopper.abs %x
+  llvm.store volatile %abs, %out : f32, !llvm.ptr<1>
+  %floor = hopper.floor %x
+  llvm.store volatile %floor, %out : f32, !llvm.ptr<1>
   %pack_bf16 = hopper.pack_bf16 %x, %y
   llvm.store volatile %pack_bf16, %out : i32, !llvm.ptr<1>
   %pack_f16 = hopper.pack_f16 %x, %y

@@ -12,6 +12,14 @@ llvm.func @math(%f: f32, %g: f32, %i: i32) {
   %c = hopper.rcp %f
   // CHECK: "rsqrt.approx.ftz.f32 $0, $1;", "=f,f"
   %d = hopper.rsqrt %f
+  // CHECK: "sqrt.approx.ftz.f32 $0, $1;", "=f,f"
+  %m = hopper.sqrt %f
+  // CHECK: "tanh.approx.f32 $0, $1;", "=f,f"
+  %n = hopper.tanh %f
+  // CHECK: "abs.f32 $0, $1;", "=f,f"
+  %o = hopper.abs %f
+  // CHECK: "cvt.rmi.f32.f32 $0, $1;", "=f,f"
+  %p = hopper.floor %f
   // The first source of cvt is the upper half.
   // CHECK: "cvt.rn.bf16x2.f32 $0, $2, $1;", "=r,f,f" %[[LO:.*]], %[[HI:.*]] : (f32, f32) -> i32
   %e = hopper.pack_bf16 %f, %g

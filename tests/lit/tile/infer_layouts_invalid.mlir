@@ -63,3 +63,27 @@ tile.kernel "k" params ["x"] {
     tile.tma_store %v -> %x[%row, %row] box [64, 32] : <64x32xbf16>, <64x32xbf16>
   }
 }
+
+// -----
+
+tile.kernel "k" params [] {
+  %a = tile.shared "a" : <16x36xbf16>
+  tile.role "r" warps 1 {
+    %f = tile.frag : <16x32xbf16>
+    %c0 = arith.constant 0 : i32
+    %v = tile.view %a[%c0, %c0] : <16x36xbf16> -> <16x32xbf16>
+    // expected-error @+1 {{tile "a": its rows are 72 bytes; matrices of 16-bit elements move in rows of 16 bytes: expected a multiple of 16}}
+    tile.load %v -> %f : <16x32xbf16>, <16x32xbf16>
+  }
+}
+
+// -----
+
+tile.kernel "k" params [] {
+  // expected-error @+1 {{"a" [64, 16] of 'f32' is an operand of a product; such a tile has no padding, rows a multiple of 8 and columns a multiple of 32}}
+  %a = tile.shared "a" : <64x16xf32>
+  tile.role "r" warps 4 {
+    %acc = tile.frag : <64x64xf32>
+    tile.gemm %acc, %a, %a {trans_b} : <64x64xf32>, !tile.shared<64x16xf32>, <64x16xf32>
+  }
+}

@@ -28,7 +28,7 @@ tile.kernel "k" params [] {
   %a = tile.shared "a" : <64x64xf32>
   tile.role "r" warps 4 {
     %acc = tile.frag : <64x64xf32>
-    // expected-error @+1 {{A holds 'f32' and B holds 'f32'; both must be bf16, or both f16}}
+    // expected-error @+1 {{B is a plain tile of f32; a tf32 product reads B along K: keep the tile as [N, K] and pass its .t()}}
     tile.gemm %acc, %a, %a : <64x64xf32>, !tile.shared<64x64xf32>, <64x64xf32>
   }
 }
@@ -78,9 +78,9 @@ tile.kernel "k" params [] {
 tile.kernel "k" params [] {
   tile.role "r" warps 4 {
     %f = tile.frag : <64x64xf32>
-    %v = tile.frag : <1x64xf32>
-    // expected-error @+1 {{reduces [64, 64] into [64, 1], given [1, 64]}}
-    tile.reduce "add" %f -> %v : <64x64xf32>, <1x64xf32>
+    %v = tile.frag : <1x32xf32>
+    // expected-error @+1 {{reduces [64, 64] into [64, 1] or [1, 64], given [1, 32]}}
+    tile.reduce "add" %f -> %v : <64x64xf32>, <1x32xf32>
   }
 }
 

@@ -78,8 +78,8 @@ tile.kernel "every" params ["x", "n", "y"] attributes {grid = ["[\22ceildiv\22,\
     // CHECK: tile.view %{{.*}}[%{{.*}}, %{{.*}}] : <32x32xf32> -> <32x16xf32>
     %view = tile.view %f[%c0, %c0] : <32x32xf32> -> <32x16xf32>
     %product = tile.frag : <16x16xf32>
-    // CHECK: tile.mma %{{.*}}, %{{.*}}, %{{.*}} : <16x16xf32>, <16x32xf32>, <32x16xf32>
-    tile.mma %product, %w, %view : <16x16xf32>, <16x32xf32>, <32x16xf32>
+    // CHECK: tile.mma %{{.*}}, %{{.*}}, %{{.*}} : <16x16xf32>, !tile.frag<16x32xf32>, <32x16xf32>
+    tile.mma %product, %w, %view : <16x16xf32>, !tile.frag<16x32xf32>, <32x16xf32>
     // CHECK: tile.map ins(%[[ACC]], %{{.*}}) outs(%{{.*}}) {
     // CHECK-NEXT: ^bb0(%{{.*}}: i32, %{{.*}}: i32, %{{.*}}: f32, %{{.*}}: f32):
     tile.map ins(%acc, %v) outs(%h) {

@@ -86,3 +86,24 @@ tile.kernel "stage" params [] {
     tile.release %ring[%s]
   }
 }
+
+// -----
+
+// A view is a part of its fragment; another part may be used meanwhile.
+tile.kernel "views" params [] {
+  %a = tile.shared "a" : <64x64xbf16>
+  tile.role "r" warps 4 {
+    %zero = arith.constant 0.0 : f32
+    %f = tile.frag {sym_name = "f"} : <64x128xf32>
+    %left = tile.frag_view %f 0 : <64x128xf32> -> <64x64xf32>
+    %right = tile.frag_view %f 64 : <64x128xf32> -> <64x64xf32>
+    %middle = tile.frag_view %f 32 : <64x128xf32> -> <64x64xf32>
+    // expected-note @+1 {{the product}}
+    tile.gemm %left, %a, %a {zero} : <64x64xf32>, !tile.shared<64x64xbf16>, <64x64xbf16>
+    %b = tile.batch
+    tile.fill %zero, %right : <64x64xf32>
+    // expected-error @+1 {{writes the accumulator fragment "f" while a product is in flight}}
+    tile.fill %zero, %middle : <64x64xf32>
+    tile.settle %b
+  }
+}

@@ -191,6 +191,30 @@ TEST(WgmmaOperand, KStepsStartWhereTheirColumnsDo) {
     EXPECT_EQ(t.k_step_bytes(kk), t.tile.byte_of(16 * kk, 0));
 }
 
+TEST(WgmmaOperand, OfTf32) {
+  WgmmaOperand b{SharedLayout{.rows = 32, .cols = 64, .element_bytes = 4, .kind = SharedLayout::swizzle128}, false};
+  b.check();
+  EXPECT_EQ(b.k_step(), 8);
+  EXPECT_EQ(b.k_steps(), 8);
+  for (int kk = 0; kk < b.k_steps(); ++kk)
+    EXPECT_EQ(b.k_step_bytes(kk), b.tile.byte_of(0, 8 * kk));
+  b.mn_major = true;
+  EXPECT_THROW(b.check(), Error);
+}
+
+// Two exchanges bring columns t and t + 4 to lane t, which had 2t and 2t + 1.
+TEST(Tf32, ExchangeOfColumns) {
+  for (int t = 0; t < 4; ++t) {
+    std::array<int, 2> columns{-1, -1};
+    for (int round = 0; round < 2; ++round) {
+      int from = tf32_source(t, round);
+      columns[tf32_part(t, round)] = 2 * from + tf32_part(from, round);
+    }
+    EXPECT_EQ(columns[0], t);
+    EXPECT_EQ(columns[1], t + 4);
+  }
+}
+
 TEST(Pictures, ShowOwnersAndBytes) {
   std::string s = picture(swizzled(8, 64), 2, 8);
   EXPECT_NE(s.find("144:4"), std::string::npos) << s;

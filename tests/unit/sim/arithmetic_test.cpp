@@ -117,6 +117,7 @@ TEST(Approximations, AreClose) {
   EXPECT_NEAR(value("cos.approx.f32 %f1, %fa;"), 0.764842187f, 1e-6f);
   EXPECT_NEAR(value("tanh.approx.f32 %f1, %fa;"), 0.604367777f, 1e-6f);
   EXPECT_NEAR(value("rsqrt.approx.f32 %f1, %fb;"), 0.577350269f, 1e-6f);
+  EXPECT_NEAR(value("sqrt.approx.ftz.f32 %f1, %fb;"), 1.73205081f, 2e-6f);
   EXPECT_NEAR(value("div.full.f32 %f1, %fa, %fb;"), 0.233333333f, 1e-6f);
 }
 
