@@ -9,7 +9,7 @@ namespace {
 Handlers all_handlers() {
   Handlers handlers;
   for (auto* family :
-       {add_declarations, add_scalars, add_control, add_synchronisation, add_copies, add_products, add_elementwise})
+       {add_declarations, add_scalars, add_control, add_concurrency, add_synchronisation, add_copies, add_products, add_elementwise})
     family(handlers);
   return handlers;
 }

@@ -39,6 +39,7 @@ using Handlers = llvm::StringMap<Handler>;
 void add_declarations(Handlers&);
 void add_scalars(Handlers&);
 void add_control(Handlers&);
+void add_concurrency(Handlers&);
 void add_synchronisation(Handlers&);
 void add_copies(Handlers&);
 void add_products(Handlers&);

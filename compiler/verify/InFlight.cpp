@@ -132,6 +132,14 @@ struct InFlight {
         after.forget_stages();
         s.join(after);
       }
+    } else if (auto loop = dyn_cast<scf::WhileOp>(op)) {
+      for (int round = 0; round < 2; ++round) {
+        State after = s;
+        visit(loop.getBefore().front(), after);
+        visit(loop.getAfter().front(), after);
+        after.forget_stages();
+        s.join(after);
+      }
     } else if (auto branch = dyn_cast<scf::IfOp>(op)) {
       State otherwise = s;
       visit(*branch.thenBlock(), s);

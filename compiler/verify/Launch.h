@@ -25,7 +25,12 @@ struct LaunchPlan {
   bool budgets = false;
   std::map<std::string, RolePlace> roles;  // by name
   std::vector<std::string> order;          // names by first warp
+  std::map<std::vector<std::string>, int> meetings;  // barrier id by sorted names of the roles that meet
+  /// Threads of the roles that meet.
+  int threads_of(const std::vector<std::string>& names) const;
 };
+/// The sorted names of the roles of a tile.meet.
+std::vector<std::string> meeting_of(tile::MeetOp op);
 LaunchPlan plan_launch(tile::KernelOp kernel);
 
 }  // namespace tilewright::verify

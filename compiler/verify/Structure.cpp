@@ -1,5 +1,6 @@
 // Rules that need the whole kernel: roles, rings, budgets, boxes. One function a rule.
 #include "compiler/verify/Launch.h"
+#include "compiler/verify/Rules.h"
 #include "compiler/verify/Uses.h"
 #include "compiler/verify/Verify.h"
 #include "dialect/target/machine.h"
@@ -197,13 +198,6 @@ LogicalResult check_ring_tiles(tile::KernelOp kernel) {
   return failure(result.wasInterrupted());
 }
 
-LogicalResult check_barriers(tile::KernelOp kernel) {
-  int groups = 0;
-  for (auto role : kernel.getBody().getOps<tile::RoleOp>()) groups += role.getWarps() > 1;
-  if (groups < target::kNamedBarriers) return success();
-  return kernel.emitOpError() << groups << " roles of several warps; each uses a named barrier and a CTA has " << target::kNamedBarriers - 1;
-}
-
 struct VerifyStructure : PassWrapper<VerifyStructure, OperationPass<ModuleOp>> {
   MLIR_DEFINE_EXPLICIT_INTERNAL_INLINE_TYPE_ID(VerifyStructure)
   StringRef getArgument() const override { return "tile-verify-structure"; }
@@ -211,7 +205,7 @@ struct VerifyStructure : PassWrapper<VerifyStructure, OperationPass<ModuleOp>> {
 
   void runOnOperation() override {
     getOperation()->walk([&](tile::KernelOp kernel) {
-      for (auto rule : {check_names, check_scopes, check_ring_roles, check_ring_protocol, check_barriers, check_budgets, check_fragments, check_products,
+      for (auto rule : {check_names, check_scopes, check_ring_roles, check_ring_protocol, check_named_barriers, check_meetings, check_budgets, check_fragments, check_products,
                         check_boxes, check_ring_tiles})
         if (failed(rule(kernel))) return signalPassFailure();
     });

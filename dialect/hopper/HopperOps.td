@@ -5,4 +5,6 @@ include "dialect/hopper/BarrierOps.td"
 include "dialect/hopper/CopyOps.td"
 include "dialect/hopper/MatrixOps.td"
 include "dialect/hopper/MathOps.td"
+include "dialect/hopper/MemoryOps.td"
+include "dialect/hopper/ClusterOps.td"
 #endif

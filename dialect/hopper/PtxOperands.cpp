@@ -30,19 +30,22 @@ std::string PtxOperands::expand(std::string_view text) const {
     if (mark == std::string_view::npos)
       break;
     text.remove_prefix(mark + 1);
+    auto number = [&text] {
+      unsigned value = 0;
+      while (!text.empty() && std::isdigit(static_cast<unsigned char>(text[0]))) {
+        value = value * 10 + (text[0] - '0');
+        text.remove_prefix(1);
+      }
+      return value;
+    };
     if (text.starts_with("out")) {
-      out += result(0);
       text.remove_prefix(3);
+      out += result(number());
     } else if (text.starts_with("uid")) {
       out += "${:uid}";
       text.remove_prefix(3);
     } else {
-      unsigned number = 0;
-      while (!text.empty() && std::isdigit(static_cast<unsigned char>(text[0]))) {
-        number = number * 10 + (text[0] - '0');
-        text.remove_prefix(1);
-      }
-      out += operand(number);
+      out += operand(number());
     }
   }
   return out;

@@ -20,7 +20,7 @@ public:
   /// A segment of the operands, comma separated.
   std::string operandList(mlir::OperandRange segment) const;
 
-  /// Replaces `#out` (the result), `#N` (operand N) and `#uid` (a number unique to this instance, for labels).
+  /// Replaces `#out` (the result; `#outN` of several), `#N` (operand N) and `#uid` (a number unique to this instance, for labels).
   std::string expand(std::string_view text) const;
 
 private:

@@ -3,6 +3,8 @@
 
 include "dialect/tile/TileKernelOps.td"
 include "dialect/tile/TileSyncOps.td"
+include "dialect/tile/TileBarrierOps.td"
+include "dialect/tile/TileAtomicOps.td"
 include "dialect/tile/TileDataOps.td"
 include "dialect/tile/TileComputeOps.td"
 include "dialect/tile/TileVectorOps.td"

@@ -23,6 +23,8 @@ void name_for_reports(runtime::Device& device, const program::Program& program) 
       barriers.push_back({program.name(), offset + 8 * (stages + i), name + ".empty" + stage});
     }
   }
+  for (const auto& barrier : sidecar.value("mbarriers", nlohmann::json::array()))
+    barriers.push_back({program.name(), barrier.at("offset").get<std::uint32_t>(), barrier.at("name").get<std::string>()});
   runtime::sim::add_names(device, roles, barriers);
 }
 

@@ -102,13 +102,17 @@ Array noise(std::string element, std::vector<std::int64_t> shape, unsigned seed)
 Launch::Launch(const Program& program) : program_(program) {}
 
 Launch& Launch::in(const std::string& name, Array data) {
-  tensors_[name] = {std::move(data), false};
+  tensors_[name] = {std::move(data), false, false};
   return *this;
 }
 Launch& Launch::out(const std::string& name, std::string element, std::vector<std::int64_t> shape) {
   Array a{std::move(element), std::move(shape), {}};
   a.values.resize(a.count());
-  tensors_[name] = {std::move(a), true};
+  tensors_[name] = {std::move(a), true, true};
+  return *this;
+}
+Launch& Launch::inout(const std::string& name, Array data) {
+  tensors_[name] = {std::move(data), true, false};
   return *this;
 }
 Launch& Launch::scalar(const std::string& name, std::int64_t value) {
@@ -136,7 +140,7 @@ Launch& Launch::run() {
   program::TensorArguments arguments;
   for (auto& [name, tensor] : tensors_) {
     std::vector<std::uint8_t> bytes = encode(tensor.data);
-    if (tensor.output) std::fill(bytes.begin(), bytes.end(), kPoison);
+    if (tensor.begins_empty) std::fill(bytes.begin(), bytes.end(), kPoison);
     std::vector<std::uint8_t> all(kGuard, kGuardByte);
     all.insert(all.end(), bytes.begin(), bytes.end());
     all.resize(all.size() + kGuard, kGuardByte);

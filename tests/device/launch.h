@@ -37,6 +37,8 @@ class Launch {
   Launch& in(const std::string& name, Array data);
   /// An output, filled with a pattern that reads as NaN (-1 for integers).
   Launch& out(const std::string& name, std::string element, std::vector<std::int64_t> shape);
+  /// A tensor that the kernel reads and writes.
+  Launch& inout(const std::string& name, Array data);
   Launch& scalar(const std::string& name, std::int64_t value);
   Launch& scalar(const std::string& name, double value);
   /// Fails the test where memory outside the outputs changed. Throws Error where the program could not be run.
@@ -47,6 +49,7 @@ class Launch {
   struct Tensor {
     Array data;
     bool output;
+    bool begins_empty = false;
   };
   const Program& program_;
   std::map<std::string, Tensor> tensors_;

@@ -15,7 +15,7 @@ LogicalResult Lowering::run() {
   declare_function();
   initialise_barriers();
   for (Operation& op : kernel_.getBody().front()) {
-    if (isa<tile::RoleOp, tile::RingOp, tile::SharedOp>(op)) continue;
+    if (isa<tile::RoleOp, tile::RingOp, tile::BarrierOp, tile::SharedOp>(op)) continue;
     if (failed(emit(&op))) return failure();
   }
   dispatch_roles();
@@ -87,7 +87,8 @@ void Lowering::declare_function() {
 void Lowering::initialise_barriers() {
   SmallVector<tile::RingOp> rings(kernel_.getBody().getOps<tile::RingOp>());
   for (auto ring : rings) rings_[ring.getRing().getAsOpaquePointer()] = plan_ring(ring, launch_);
-  if (rings.empty()) return;
+  SmallVector<tile::BarrierOp> barriers(kernel_.getBody().getOps<tile::BarrierOp>());
+  if (rings.empty() && barriers.empty()) return;
   auto branch = scf::IfOp::create(b_, loc_, equal(tid_, 0), false);
   OpBuilder::InsertionGuard guard(b_);
   b_.setInsertionPoint(branch.thenBlock()->getTerminator());
@@ -98,6 +99,8 @@ void Lowering::initialise_barriers() {
       hopper::MbarrierInitOp::create(b_, loc_, add(shared_base_, plan.offset + 8 * (plan.stages + s)), plan.empty_arrivals);
     }
   }
+  for (auto barrier : barriers)
+    hopper::MbarrierInitOp::create(b_, loc_, add(shared_base_, barrier.getOffset().value_or(0)), arrivals_of(barrier, launch_));
   for (auto& p : parameters_)
     if (p.kind == Parameter::tensor_map) hopper::TmaPrefetchOp::create(b_, loc_, p.value);
   hopper::FenceMbarrierInitOp::create(b_, loc_);
@@ -292,6 +295,7 @@ LogicalResult Lowering::emit(Operation* op) {
       .Case<tile::MathOp>([&](auto o) { result(emit_math(o)); return success(); })
       .Case<tile::RoundOp>([&](auto o) { result(emit_round(o)); return success(); })
       .Default([&](Operation* other) -> LogicalResult {
+        if (auto done = emit_concurrent(other)) return *done;
         if (other->getNumRegions() == 0 && (isa<arith::ArithDialect>(other->getDialect()))) {
           b_.clone(*other, map_);
           return success();

@@ -4,6 +4,7 @@
 // nothing moves. Fragments become one llvm.alloca for each 32-bit register with static indices, which LLVM promotes.
 #pragma once
 #include <map>
+#include <optional>
 #include <set>
 
 #include "compiler/verify/Launch.h"
@@ -73,6 +74,8 @@ struct RingPlan {
   int bytes = 0;                     // that TMA brings for each stage
 };
 RingPlan plan_ring(tile::RingOp ring, const LaunchPlan& launch);
+/// Arrivals that complete a phase of a barrier with named participants.
+int arrivals_of(tile::BarrierOp barrier, const LaunchPlan& launch);
 
 class Lowering {
  public:
@@ -103,6 +106,15 @@ class Lowering {
   Value barrier_address(const RingPlan& plan, Value stage, bool full);
   void by_leader(llvm::function_ref<void()> body);
   void by_lane_zero(llvm::function_ref<void()> body);
+  // Barriers.cpp
+  std::optional<mlir::LogicalResult> emit_concurrent(mlir::Operation* op);
+  void emit_arrive(tile::ArriveOp op);
+  void emit_wait_for(tile::WaitForOp op);
+  void emit_meet(tile::MeetOp op);
+  void emit_while(mlir::scf::WhileOp loop);
+  // Atomics.cpp
+  std::optional<mlir::LogicalResult> emit_atomic(mlir::Operation* op);
+  Value atomic_address(Value place, mlir::ValueRange coords);
   // Copies.cpp
   void emit_tma_load(tile::TmaLoadOp op);
   void emit_tma_store(tile::TmaStoreOp op);
@@ -204,6 +216,7 @@ class Lowering {
   std::map<void*, Value> vars_;
   std::map<void*, RingPlan> rings_;
   std::map<std::pair<void*, bool>, RingPosition> positions_;  // (ring, as producer)
+  std::map<void*, Value> phases_;                // of this role at each barrier that it waits for
   Value shared_base_, tid_, lane_, cta_warp_;
   // of the role being emitted
   RolePlace role_;

@@ -44,6 +44,14 @@ void Lowering::start_rings(tile::RoleOp role) {
     for (Attribute consumer : ring.getConsumers())
       if (cast<StringAttr>(consumer).getValue() == role.getSymName()) start(false);
   }
+  phases_.clear();
+  for (auto barrier : kernel_.getBody().getOps<tile::BarrierOp>())
+    for (Attribute waiter : barrier.getWaiters()) {
+      if (cast<StringAttr>(waiter).getValue() != role.getSymName()) continue;
+      Value phase = slot(b_.getI32Type());
+      write_slot(phase, i32(0));
+      phases_[barrier.getBarrier().getAsOpaquePointer()] = phase;
+    }
 }
 
 /// Moves the position to the next stage, flipping the phase on wrap-around.

@@ -46,7 +46,13 @@ struct InsertFences : PassWrapper<InsertFences, OperationPass<ModuleOp>> {
     if (auto store = dyn_cast<tile::TmaStoreOp>(op)) return any(store.getTile());
     if (auto gemm = dyn_cast<tile::GemmOp>(op))
       return any(gemm.getB()) || (isa<tile::SharedType>(gemm.getA().getType()) && any(gemm.getA()));
-    return isa<tile::SyncOp, tile::WarpSyncOp>(op) && !dirty.empty();
+    if (dirty.empty()) return false;
+    auto releases = [](StringRef order) { return order == "release" || order == "acq_rel"; };
+    if (auto store = dyn_cast<tile::StoreStrongOp>(op)) return releases(store.getOrder());
+    if (auto red = dyn_cast<tile::RedOp>(op)) return releases(red.getOrder());
+    if (auto atomic = dyn_cast<tile::AtomicOp>(op)) return releases(atomic.getOrder());
+    if (auto cas = dyn_cast<tile::AtomicCasOp>(op)) return releases(cas.getOrder());
+    return isa<tile::SyncOp, tile::WarpSyncOp, tile::ArriveOp, tile::MeetOp, tile::FenceOp>(op);
   }
 
   /// Walks a block with the tiles that are dirty at its start; returns those dirty at its end.
@@ -56,6 +62,11 @@ struct InsertFences : PassWrapper<InsertFences, OperationPass<ModuleOp>> {
       if (auto loop = dyn_cast<scf::ForOp>(op)) {
         Tiles entry = join(dirty, visit(*loop.getBody(), dirty, false));
         dirty = join(dirty, visit(*loop.getBody(), entry, insert));
+      } else if (auto loop = dyn_cast<scf::WhileOp>(op)) {
+        Tiles entry = join(dirty, visit(loop.getAfter().front(), visit(loop.getBefore().front(), dirty, false), false));
+        Tiles asked = visit(loop.getBefore().front(), entry, insert);
+        visit(loop.getAfter().front(), asked, insert);
+        dirty = asked;
       } else if (auto branch = dyn_cast<scf::IfOp>(op)) {
         Tiles then = visit(*branch.thenBlock(), dirty, insert);
         dirty = join(branch.elseBlock() ? visit(*branch.elseBlock(), dirty, insert) : dirty, then);

@@ -89,6 +89,10 @@ struct PlanShared : PassWrapper<PlanShared, OperationPass<ModuleOp>> {
       ring.setOffset(end);
       end += 16 * ring.getStages();
     }
+    for (auto barrier : kernel.getBody().getOps<tile::BarrierOp>()) {
+      barrier.setOffset(end);
+      end += 8;
+    }
     kernel->setAttr("shared_bytes", b.getI32IntegerAttr(end));
     if (end <= target::kMaxSharedBytes) return success();
     auto error = kernel.emitOpError() << "\"" << kernel.getSymName() << "\" needs " << end << " bytes of shared memory, a CTA has " << target::kMaxSharedBytes

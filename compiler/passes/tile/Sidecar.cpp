@@ -63,7 +63,7 @@ std::string write_sidecar(tile::KernelOp kernel, const lowering::Lowering& lower
   out["threads"] = launch.threads;
   out["dynamic_shared_bytes"] = kernel->getAttrOfType<IntegerAttr>("shared_bytes").getInt();
   out["cluster"] = json::Array{1, 1, 1};
-  json::Array grid, dims, scalars, tensors, parameters, roles, barriers, shared, allow;
+  json::Array grid, dims, scalars, tensors, parameters, roles, barriers, hand_made, meetings, shared, allow;
   if (auto g = kernel.getGridAttr())
     for (Attribute e : g) grid.push_back(expression(cast<StringAttr>(e).getValue()));
   else
@@ -93,6 +93,20 @@ std::string write_sidecar(tile::KernelOp kernel, const lowering::Lowering& lower
                                     {"full_arrivals", plan.full_arrivals}, {"empty_arrivals", plan.empty_arrivals},
                                     {"bytes", plan.bytes}, {"line", place(ring.getLoc())}});
   }
+  auto names_of = [](ArrayAttr roles) {
+    json::Array out;
+    for (Attribute role : roles) out.push_back(cast<StringAttr>(role).getValue().str());
+    return out;
+  };
+  for (auto barrier : kernel.getBody().getOps<tile::BarrierOp>())
+    hand_made.push_back(json::Object{{"name", barrier.getSymName().str()}, {"offset", static_cast<int64_t>(barrier.getOffset().value_or(0))},
+                                     {"arrivers", names_of(barrier.getArrivers())}, {"waiters", names_of(barrier.getWaiters())},
+                                     {"arrivals", lowering::arrivals_of(barrier, launch)}, {"line", place(barrier.getLoc())}});
+  for (const auto& [names, id] : launch.meetings) {
+    json::Array together;
+    for (const std::string& name : names) together.push_back(name);
+    meetings.push_back(json::Object{{"id", id}, {"roles", std::move(together)}, {"threads", launch.threads_of(names)}});
+  }
   for (auto tile : kernel.getBody().getOps<tile::SharedOp>()) {
     auto type = tile.getTile().getType();
     shared.push_back(json::Object{{"name", tile.getSymName().str()}, {"offset", static_cast<int64_t>(tile.getOffset().value_or(0))},
@@ -110,6 +124,8 @@ std::string write_sidecar(tile::KernelOp kernel, const lowering::Lowering& lower
   out["parameters"] = std::move(parameters);
   out["roles"] = std::move(roles);
   out["barriers"] = std::move(barriers);
+  if (!hand_made.empty()) out["mbarriers"] = std::move(hand_made);
+  if (!meetings.empty()) out["meetings"] = std::move(meetings);
   out["shared"] = std::move(shared);
   out["allow"] = std::move(allow);
   std::string text;

@@ -1,5 +1,6 @@
 // Kernel: declarations of one kernel. Program: the finished kernel, ready to compile.
 #pragma once
+#include "tilewright/dsl/concurrency.h"
 #include "tilewright/dsl/ops.h"
 #include "tilewright/dsl/vectors.h"
 
@@ -120,6 +121,9 @@ class Kernel {
   Tensor<T> in(std::string_view name, std::vector<Extent> shape, Where where = Where::current()) { return tensor<T>(name, shape, "in", false, where); }
   template <ElementTag T>
   Tensor<T> out(std::string_view name, std::vector<Extent> shape, Where where = Where::current()) { return tensor<T>(name, shape, "out", false, where); }
+  /// A tensor that the kernel reads and writes.
+  template <ElementTag T>
+  Tensor<T> inout(std::string_view name, std::vector<Extent> shape, Where where = Where::current()) { return tensor<T>(name, shape, "inout", false, where); }
   template <ElementTag T>
   Tensor<T> optional_in(std::string_view name, std::vector<Extent> shape, Where where = Where::current()) { return tensor<T>(name, shape, "in", true, where); }
   template <ElementTag T>
@@ -164,6 +168,15 @@ class Kernel {
     return Ring(builder_, builder_->ring(name.text, stages, producer.name(), names, {tiles.id...}));
   }
 
+  /// An mbarrier by hand: a phase completes when all of `arrivers` have arrived; each of `waiters` waits for every phase. Counts are derived.
+  Barrier barrier(dsl::Named name, std::vector<Role> arrivers, std::vector<Role> waiters) {
+    std::vector<std::string> names;
+    for (const auto* list : {&arrivers, &waiters})
+      for (const Role& r : *list) names.push_back(r.name());
+    builder_->at(name.where);
+    return Barrier(builder_, builder_->one(dsl::Call("barrier").text(name.text).integer(arrivers.size()).texts(names)));
+  }
+
   /// A register fragment of the role under construction.
   template <ElementTag T>
   Frag<T> frag(Shape2 shape, std::string_view name = "", Where where = Where::current()) {
@@ -183,6 +196,37 @@ class Kernel {
   /// Rendezvous of the role's threads.
   void sync(Where where = Where::current()) { builder_->at(where); builder_->sync(); }
   void warp_sync(Where where = Where::current()) { builder_->at(where); builder_->warp_sync(); }
+  /// Rendezvous of all threads of several roles, each of which calls this.
+  void meet(std::vector<Role> roles, Where where = Where::current()) { meeting(roles, false, where); }
+  /// The same for a role that need not wait: the others know that it has come.
+  void meet_arrive(std::vector<Role> roles, Where where = Where::current()) { meeting(roles, true, where); }
+  /// while (condition()) body(), at run time; `condition` gives a Pred and is evaluated before every round.
+  template <class F, class G>
+  void while_(F&& condition, G&& body, Where where = Where::current()) {
+    builder_->at(where);
+    builder_->none(dsl::Call("while_begin"));
+    const Pred go_on = condition();
+    builder_->at(where);
+    builder_->none(dsl::Call("while_do").value(go_on.id));
+    body();
+    builder_->at(where);
+    builder_->none(dsl::Call("end"));
+  }
+  /// Waits until condition(), sleeping about `nanoseconds` between two looks. What it reads is read with load_acquire.
+  template <class F>
+  void poll_until(F&& condition, int nanoseconds = 32, Where where = Where::current()) {
+    while_([&] { return !condition(); }, [&] { sleep(nanoseconds, where); }, where);
+  }
+  /// Leaves the execution units to other warps for about so long.
+  void sleep(int nanoseconds, Where where = Where::current()) {
+    builder_->at(where);
+    builder_->none(dsl::Call("sleep").integer(nanoseconds));
+  }
+  /// Orders this thread's accesses before it against those after it, as seen in `scope`.
+  void fence(Scope scope, Where where = Where::current()) {
+    builder_->at(where);
+    builder_->none(dsl::Call("fence").text(dsl::text_of(scope)));
+  }
   void fence_async(Where where = Where::current()) { builder_->at(where); builder_->fence_async(); }
   void grid_wait(Where where = Where::current()) { builder_->at(where); builder_->grid_wait(); }
   void grid_launch(Where where = Where::current()) { builder_->at(where); builder_->grid_launch(); }
@@ -209,6 +253,12 @@ class Kernel {
   Real real(double value) { return {{builder_, builder_->constant(static_cast<float>(value))}}; }
 
  private:
+  void meeting(const std::vector<Role>& roles, bool arrive_only, const Where& where) {
+    std::vector<std::string> names;
+    for (const Role& r : roles) names.push_back(r.name());
+    builder_->at(where);
+    builder_->none(dsl::Call("meet").texts(names).integer(arrive_only));
+  }
   template <ElementTag T>
   Tensor<T> tensor(std::string_view name, const std::vector<Extent>& shape, std::string_view role, bool optional, Where where) {
     builder_->at(where);

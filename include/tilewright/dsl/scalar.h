@@ -52,6 +52,7 @@ struct Operand {
     b.at(where);
     if (id >= 0) return id;
     if constexpr (std::is_same_v<T, Index>) return b.constant(static_cast<std::int64_t>(constant), Element::i32);
+    else if constexpr (std::is_same_v<T, Long>) return b.constant(static_cast<std::int64_t>(constant), Element::i64);
     else return b.constant(static_cast<float>(constant));
   }
 };
@@ -71,6 +72,7 @@ Pred comparison(Compare op, L a, const O& b) {
 
 using IndexOperand = dsl::Operand<Index, int>;
 using RealOperand = dsl::Operand<Real, double>;
+using LongOperand = dsl::Operand<Long, std::int64_t>;
 
 inline Index operator+(Index a, IndexOperand b) { return dsl::binary<Index>(dsl::Arith::add, a, b); }
 inline Index operator-(Index a, IndexOperand b) { return dsl::binary<Index>(dsl::Arith::sub, a, b); }
@@ -132,6 +134,13 @@ template <class N, std::same_as<Real> R>
   requires std::is_arithmetic_v<N>
 Real operator/(N a, R b) { return dsl::binary<Real>(dsl::Arith::div, Real{{b.builder, b.builder->constant(static_cast<float>(a))}}, RealOperand(b)); }
 
+inline Long operator+(Long a, LongOperand b) { return dsl::binary<Long>(dsl::Arith::add, a, b); }
+inline Long operator-(Long a, LongOperand b) { return dsl::binary<Long>(dsl::Arith::sub, a, b); }
+inline Long operator*(Long a, LongOperand b) { return dsl::binary<Long>(dsl::Arith::mul, a, b); }
+inline Pred operator<(Long a, LongOperand b) { return dsl::comparison(dsl::Compare::lt, a, b); }
+inline Pred operator>(Long a, LongOperand b) { return dsl::comparison(dsl::Compare::gt, a, b); }
+inline Pred operator==(Long a, Long b) { return {{a.builder, a.builder->compare(dsl::Compare::eq, a.id, b.id)}}; }
+
 inline Pred operator&(Pred a, Pred b) { return {{a.builder, a.builder->logical(dsl::Arith::and_, a.id, b.id)}}; }
 inline Pred operator|(Pred a, Pred b) { return {{a.builder, a.builder->logical(dsl::Arith::or_, a.id, b.id)}}; }
 inline Pred operator!(Pred a) { return {{a.builder, a.builder->invert(a.id)}}; }
@@ -144,8 +153,13 @@ inline Real select(Pred p, RealOperand a, RealOperand b) {
   return {{p.builder, p.builder->select(p.id, x, y)}};
 }
 inline Index select(Pred p, Index a, IndexOperand b) { return {{p.builder, p.builder->select(p.id, a.id, b.in(*p.builder))}}; }
+/// 32 to 64 bits.
+inline Long to_long(Index x) { return {{x.builder, x.builder->convert(x.id, Element::i64)}}; }
 /// Integer to fp32.
 inline Real to_real(Index x) { return {{x.builder, x.builder->convert(x.id, Element::f32)}}; }
+
+/// fp32 to integer, toward zero.
+inline Index to_index(Real x) { return {{x.builder, x.builder->convert(x.id, Element::i32)}}; }
 
 /// A mutable scalar of a role.
 template <class T>
