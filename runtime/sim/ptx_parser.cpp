@@ -73,6 +73,7 @@ std::uint64_t Parser::integer() {
 
 void Parser::run() {
   while (peek().kind != Token::Kind::end) module_item();
+  for (Function& f : module_.entries) inline_calls(f);
 }
 
 void Parser::module_item() {
@@ -88,7 +89,7 @@ void Parser::module_item() {
   if (accept(".loc")) return loc();
   while (accept(".visible") || accept(".weak") || accept(".extern") || accept(".common") || accept(".internal")) {}
   if (accept(".entry")) return entry();
-  if (accept(".func")) return skip_function();
+  if (accept(".func")) return function();
   if (accept(".global")) return module_variables(Space::global);
   if (accept(".const")) return module_variables(Space::constant);
   if (accept(".shared")) return module_variables(Space::shared);
@@ -109,12 +110,6 @@ void Parser::skip_block() {
     const std::string_view t = take().text;
     depth += t == "{" ? 1 : t == "}" ? -1 : 0;
   }
-}
-
-// A device function or its declaration: only a call of it would need it, and a call is refused at load time.
-void Parser::skip_function() {
-  while (peek().text != "{" && peek().text != ";") take();
-  if (!accept(";")) skip_block();
 }
 
 std::array<unsigned, 3> Parser::three() {
@@ -155,16 +150,20 @@ void Parser::params(Function& f) {
 
 void Parser::entry() {
   module_.entries.emplace_back();
-  function_ = &module_.entries.back();
-  function_->ptx_line = peek().line;
-  function_->name = std::string(word());
+  Function& f = module_.entries.back();
+  f.ptx_line = peek().line;
+  f.name = std::string(word());
+  params(f);
+  function_body(f);
+}
+
+void Parser::function_body(Function& f) {
+  function_ = &f;
   location_ = {};
-  params(*function_);
-  entry_directives(*function_);
+  entry_directives(f);
   scopes_.clear();
   open_scope();
-  for (std::uint32_t i = 0; i < function_->params.size(); ++i)
-    scopes_.back().variables[function_->params[i].name] = {true, i};
+  for (std::uint32_t i = 0; i < f.params.size(); ++i) scopes_.back().variables[f.params[i].name] = {true, i};
   expect("{");
   body();
   function_ = nullptr;

@@ -1,4 +1,5 @@
-// The parser's state, shared by its two files: declarations (ptx_parser.cpp) and statements (ptx_statements.cpp).
+// The parser's state, shared by its files: declarations (ptx_parser.cpp), statements (ptx_statements.cpp), device functions
+// (ptx_functions.cpp).
 #pragma once
 #include <algorithm>
 #include <deque>
@@ -37,8 +38,8 @@ class Parser {
   void module_item();
   void file_directive();
   void skip_block();
-  void skip_function();
   void entry();
+  void function_body(Function&);
   void params(Function&);
   void entry_directives(Function&);
   std::array<unsigned, 3> three();
@@ -47,6 +48,11 @@ class Parser {
   void module_variables(Space);
   void function_variables(Space);
   void registers();
+
+  // device functions
+  void function();
+  Function& parsed_function(const std::string& name);
+  void inline_calls(Function&);
 
   // statements
   void body();
@@ -69,6 +75,9 @@ class Parser {
   std::deque<std::vector<std::string>> ranges_;   // names of declared register ranges; the scopes hold views of them
   std::unordered_map<std::string_view, VariableRef> module_names_;
   Location location_;
+  std::unordered_map<std::string_view, std::size_t> functions_;   // where their text begins
+  std::unordered_map<std::string, Function> parsed_;
+  std::vector<std::string> open_functions_;                       // being copied into each other
 };
 
 }  // namespace tilewright::runtime::sim::ptx
