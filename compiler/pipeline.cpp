@@ -3,6 +3,7 @@
 #include <chrono>
 
 #include "compiler/codegen/Codegen.h"
+#include "compiler/cuda_functions.h"
 #include "compiler/diagnostics.h"
 #include "compiler/dsl/Recording.h"
 #include "compiler/passes/hopper/Passes.h"
@@ -77,6 +78,7 @@ Compiled compile(const Program& program, const Options& options, const StepHook&
   out.sidecar = (*module)->getAttrOfType<StringAttr>("tilewright.sidecar").getValue().str();
   (*module)->removeAttr("tilewright.sidecar");
   if (options.keep_stages) out.hopper_ir = print(*module);
+  const std::vector<nvrtc::CudaFunction> functions = cuda_functions_of(*module);
   codegen::CodegenOptions codegen_options;
   codegen_options.debugLocations = options.source_lines;
   begin_step(1);
@@ -84,7 +86,7 @@ Compiled compile(const Program& program, const Options& options, const StepHook&
   begin_step(2);
   auto ptx = codegen::emitPtx(*module, codegen_options, options.keep_stages ? &out.llvm_ir : nullptr);
   if (failed(ptx)) throw CompileError(errors.text());
-  out.ptx = *ptx;
+  out.ptx = functions.empty() ? *ptx : nvrtc::link(*ptx, functions);
   out.milliseconds = std::chrono::duration<double, std::milli>(std::chrono::steady_clock::now() - begin).count();
   return out;
 }

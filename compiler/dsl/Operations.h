@@ -44,6 +44,7 @@ void add_synchronisation(Handlers&);
 void add_copies(Handlers&);
 void add_products(Handlers&);
 void add_elementwise(Handlers&);
+void add_cuda_functions(Handlers&);
 
 /// Does an operation. Throws CompileError for an author's mistake, Error for an unknown operation.
 void record(Recording&, const tilewright_operation&);

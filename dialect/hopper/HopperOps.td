@@ -7,4 +7,5 @@ include "dialect/hopper/MatrixOps.td"
 include "dialect/hopper/MathOps.td"
 include "dialect/hopper/MemoryOps.td"
 include "dialect/hopper/ClusterOps.td"
+include "dialect/hopper/CallOps.td"
 #endif

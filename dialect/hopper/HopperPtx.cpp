@@ -87,6 +87,18 @@ std::string RedAddOp::getPtx(const PtxOperands &regs) {
                      " [address], #1;\n}");
 }
 
+std::string CallOp::getPtx(const PtxOperands &regs) {
+  const auto type = [](mlir::Type t) { return t.isF32() ? std::string("f32 ") : std::string("b32 "); };
+  std::string text = "{\n", names;
+  for (unsigned i = 0; i < getValues().size(); ++i) {
+    std::string name = "argument" + to_string(i);
+    text += ".param .b32 " + name + ";\nst.param." + type(getValues()[i].getType()) + "[" + name + "], " + regs.operand(i) + ";\n";
+    names += (i ? ", " : "") + name;
+  }
+  return text + ".param .b32 value;\ncall.uni (value), " + getSymbol().str() + ", (" + names + ");\nld.param." +
+         type(getResult().getType()) + regs.result(0) + ", [value];\n}";
+}
+
 std::string WgmmaFenceOp::getPtx(const PtxOperands &) { return "wgmma.fence.sync.aligned;"; }
 
 std::string WgmmaWaitOp::getPtx(const PtxOperands &) {

@@ -8,5 +8,6 @@ include "dialect/tile/TileAtomicOps.td"
 include "dialect/tile/TileDataOps.td"
 include "dialect/tile/TileComputeOps.td"
 include "dialect/tile/TileVectorOps.td"
+include "dialect/tile/TileCallOps.td"
 
 #endif

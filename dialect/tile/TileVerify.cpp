@@ -123,6 +123,21 @@ LogicalResult ViewOp::verify() {
   return success();
 }
 
+LogicalResult CudaFunctionOp::verify() {
+  auto type = cast<FunctionType>(getHandle().getType());
+  if (type.getNumResults() != 1) return emitOpError() << type << ": a function has one result";
+  for (Type t : llvm::concat<const Type>(type.getInputs(), type.getResults()))
+    if (!t.isF32() && !t.isInteger(32)) return emitOpError() << type << ": arguments and results are f32 or i32";
+  return success();
+}
+
+LogicalResult CallOp::verify() {
+  auto type = cast<FunctionType>(getFunction().getType());
+  if (type.getInputs() != getValues().getTypes() || type.getResults() != ArrayRef<Type>(getResult().getType()))
+    return emitOpError() << "the function is " << type << ", called as " << FunctionType::get(getContext(), getValues().getTypes(), getResult().getType());
+  return success();
+}
+
 LogicalResult LoadGlobalOp::verify() {
   return verify_global(*this, getTensor().getType(), getCoords().size(), getFrag().getType(), getRowAxis(), getColAxis());
 }

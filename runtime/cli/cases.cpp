@@ -39,6 +39,12 @@ HostCase gemm_case(const Options& o) {
   return result;
 }
 
+HostCase gemm_gelu_case(const Options& o) {
+  HostCase result = gemm_case(o);
+  for (double& x : result.tensors[2].expected) x /= 1 + std::exp(-2 * std::sqrt(2 / std::acos(-1.0)) * (x + 0.044715 * x * x * x));
+  return result;
+}
+
 HostCase copy_case(const Options& o) {
   HostCase result;
   result.size = shape_of(o, "300");

@@ -1,6 +1,7 @@
 #include "runtime/cli/registry.h"
 
 #include "examples/copy.h"
+#include "examples/gemm_gelu.h"
 #include "examples/linear_attention.h"
 #include "examples/softmax.h"
 #include "runtime/cli/cases.h"
@@ -36,6 +37,7 @@ const std::vector<Entry>& registry() {
       {"gemm", "C = A B^T, bf16: the fast rung", rung(ops::GemmRung::fast), gemm_case},
       {"gemm-two-roles", "C = A B^T, bf16: a producer and a consumer", rung(ops::GemmRung::two_roles), gemm_case},
       {"gemm-one-role", "C = A B^T, bf16: one role", rung(ops::GemmRung::one_role), gemm_case},
+      {"gemm-gelu", "C = gelu(A B^T), bf16: the elementwise step in CUDA C++", only("gemm_gelu", [] { return examples::gemm_gelu<bf16>({}); }), gemm_gelu_case},
       {"copy", "y = x by TMA: the smallest kernel with two roles", only("copy", [] { return examples::copy({}); }), copy_case},
       {"softmax", "y = softmax of the rows of x", only("softmax", [] { return examples::softmax<bf16>({}); }), softmax_case},
       {"linear-attention", "causal linear attention in chunks", only("linear_attention", [] { return examples::linear_attention<bf16>({}); }),

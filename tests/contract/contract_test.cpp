@@ -7,6 +7,7 @@
 #include <nlohmann/json.hpp>
 
 #include "examples/copy.h"
+#include "examples/gemm_gelu.h"
 #include "examples/linear_attention.h"
 #include "examples/softmax.h"
 #include "kernels/gdn/forward.h"
@@ -39,6 +40,7 @@ const std::vector<Contract> contracts = {
     {"gemm_two_roles", [] { return gemm::gemm_two_roles<bf16>({}); }, 96, 90160, 2},
     {"gemm_bf16", [] { return gemm::gemm<bf16>({}); }, 168, 213040, 2},
     {"gemm_f16", [] { return gemm::gemm<f16>({}); }, 168, 213040, 2},
+    {"gemm_gelu", [] { return examples::gemm_gelu<bf16>({}); }, 168, 163904, 2},
     {"forward_16x64", [] { return gdn::forward<bf16>(chain({16, 64}, 128)); }, 128, 226416, 1},
     {"forward_16x64_f16", [] { return gdn::forward<f16>(chain({16, 64}, 128)); }, 128, 226416, 1},
     {"forward_16x64_v_first", [] { return gdn::forward<bf16>(chain({16, 64}, 128, true)); }, 128, 226416, 1},

@@ -99,6 +99,8 @@ struct ConvertHopperToLLVM : PassWrapper<ConvertHopperToLLVM, OperationPass<Modu
         convertInstruction(instruction, rewriter);
       } else if (auto base = dyn_cast<SharedBaseOp>(op)) {
         convertSharedBase(base, getOperation(), rewriter);
+      } else if (isa<CudaFunctionOp>(op)) {
+        rewriter.eraseOp(op);
       } else {
         op->emitOpError("has no PTX");
         return signalPassFailure();

@@ -228,6 +228,8 @@ LogicalResult Lowering::emit(Operation* op) {
       .Case<tile::Exp2Op>([&](tile::Exp2Op o) { result(hopper::Exp2Op::create(b_, loc_, mapped(o.getX()))); return success(); })
       .Case<tile::Log2Op>([&](tile::Log2Op o) { result(hopper::Log2Op::create(b_, loc_, mapped(o.getX()))); return success(); })
       .Case<tile::RcpOp>([&](tile::RcpOp o) { result(hopper::RcpOp::create(b_, loc_, mapped(o.getX()))); return success(); })
+      .Case<tile::CudaFunctionOp>([&](auto o) { declare_cuda_function(o); return success(); })
+      .Case<tile::CallOp>([&](auto o) { emit_call(o); return success(); })
       .Case<tile::AcquireOp>([&](auto o) { emit_acquire(o); return success(); })
       .Case<tile::WaitOp>([&](auto o) { emit_wait(o); return success(); })
       .Case<tile::CommitOp>([&](tile::CommitOp o) { emit_signal(o.getRing(), mapped(o.getStage()), true); return success(); })

@@ -167,6 +167,9 @@ class Lowering {
   Prefix prefix_of_lanes(mlir::StringRef kind, Value x, llvm::ArrayRef<int> masks, bool reverse);
   Value emit_math(tile::MathOp op);
   Value emit_round(tile::RoundOp op);
+  // Calls.cpp
+  void declare_cuda_function(tile::CudaFunctionOp op);
+  void emit_call(tile::CallOp op);
   // Fragments.cpp
   void declare_fragment(tile::FragOp op);
   Fragment new_fragment(int rows, int cols, Type element);
@@ -214,6 +217,7 @@ class Lowering {
   std::map<void*, Fragment> fragments_;
   std::map<void*, std::set<void*>> overlaps_;     // of a fragment: its views and what else has registers of it
   std::map<void*, Value> vars_;
+  std::map<void*, std::string> functions_;       // symbols of CUDA functions
   std::map<void*, RingPlan> rings_;
   std::map<std::pair<void*, bool>, RingPosition> positions_;  // (ring, as producer)
   std::map<void*, Value> phases_;                // of this role at each barrier that it waits for

@@ -237,6 +237,15 @@ class Builder {
     throw InternalError("a mistake was accepted");
   }
 
+  // CUDA C++
+  /// `types` holds the result's element, then the arguments'.
+  Id cuda_function(std::string_view text, std::string_view name, const std::vector<Element>& types) {
+    Extents elements;
+    for (Element t : types) elements.push_back(static_cast<std::int64_t>(t));
+    return one(Call("cuda_function").text(text).text(name).integers(elements));
+  }
+  Id call(Id function, const Ids& values) { return one(Call("call").value(function).values(values)); }
+
   /// Records an operation that makes `results` values.
   Ids record(const Call& o, std::size_t results) {
     std::vector<const char*> texts;

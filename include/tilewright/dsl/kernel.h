@@ -1,6 +1,7 @@
 // Kernel: declarations of one kernel. Program: the finished kernel, ready to compile.
 #pragma once
 #include "tilewright/dsl/concurrency.h"
+#include "tilewright/dsl/cuda.h"
 #include "tilewright/dsl/ops.h"
 #include "tilewright/dsl/vectors.h"
 
@@ -177,6 +178,13 @@ class Kernel {
     return Barrier(builder_, builder_->one(dsl::Call("barrier").text(name.text).integer(arrivers.size()).texts(names)));
   }
 
+  /// The function `name` of CUDA C++ text, for calls in roles and maps: k.cuda_function<Real(Real)>("float twice(float x) {...}",
+  /// "twice"). Mistakes in the text are reported at their line of it.
+  template <class Signature>
+  CudaFunction<Signature> cuda_function(dsl::Named text, std::string_view name) {
+    builder_->at(text.where);
+    return {builder_, builder_->cuda_function(text.text, name, CudaFunction<Signature>::types())};
+  }
   /// A register fragment of the role under construction.
   template <ElementTag T>
   Frag<T> frag(Shape2 shape, std::string_view name = "", Where where = Where::current()) {

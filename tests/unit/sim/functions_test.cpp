@@ -57,11 +57,12 @@ TEST_P(Functions, CallEachOtherAndUseLocalMemory) {
 }
 
 TEST_P(Functions, MayBeCalledByTheLanesOfAPredicate) {
-  const std::string body = R"(mov.b32 %r1, 3; mov.b32 %r9, 1; setp.ge.u32 %p1, %r0, 10;
-    { .param .b32 p0; st.param.b32 [p0], %r0; .param .b32 p1; st.param.b32 [p1], %r1; .param .b32 v; 
-      @%p1 call (v), step, (p0, p1); @%p1 ld.param.b32 %r9, [v]; })" + kStore;
-  const auto r = run_words(device(), module_text(body, 32, kStep), 32, 32);
-  for (std::uint32_t lane = 0; lane < 32; ++lane) EXPECT_EQ(r[lane], lane < 10 ? 1 : 3 * lane) << lane;
+  const std::string put = ".func put (.param .b64 at, .param .b32 value) { .reg .b64 %rd<2>; .reg .b32 %r<2>; ld.param.b64 %rd1, [at]; "
+                          "ld.param.b32 %r1, [value]; st.global.u32 [%rd1], %r1; ret; }";
+  const std::string body = "mov.b32 %r9, 1;" + kStore + R"(add.s32 %r9, %r0, 100; setp.ge.u32 %p1, %r0, 10;
+    { .param .b64 p0; st.param.b64 [p0], %rd5; .param .b32 p1; st.param.b32 [p1], %r9; @%p1 call put, (p0, p1); })";
+  const auto r = run_words(device(), module_text(body, 32, put), 32, 32);
+  for (std::uint32_t lane = 0; lane < 32; ++lane) EXPECT_EQ(r[lane], lane < 10 ? 1 : lane + 100) << lane;
 }
 
 TEST(FunctionErrors, NameTheFunction) {
