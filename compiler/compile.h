@@ -2,6 +2,7 @@
 #pragma once
 #include <functional>
 #include <string>
+#include <vector>
 
 #include "tilewright/dsl/kernel.h"
 
@@ -10,6 +11,15 @@ namespace tilewright::compiler {
 struct Options {
   bool source_lines = true;  ///< the author's file and line reach the PTX as .loc
   bool keep_stages = true;   ///< keep the text of every stage for inspection
+  bool record_passes = false;  ///< keep the text after every pass, and its time
+};
+
+/// One pass, or one step of the code generator.
+struct PassRecord {
+  std::string name;       ///< as tile-opt and hopper-opt know it
+  double milliseconds = 0;
+  std::string extension;  ///< of a file with the text: mlir, ll or ptx
+  std::string text;       ///< the kernel after it; empty where a step has no text
 };
 
 /// What the compiler makes of a Program. `sidecar` is JSON: parameters, grid, roles, barriers, shared-memory map.
@@ -20,6 +30,7 @@ struct Compiled {
   std::string llvm_ir;
   std::string ptx;
   std::string sidecar;
+  std::vector<PassRecord> passes;  ///< with record_passes, in the order in which they ran
   double milliseconds = 0;
 };
 

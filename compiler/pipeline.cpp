@@ -6,6 +6,7 @@
 #include "compiler/cuda_functions.h"
 #include "compiler/diagnostics.h"
 #include "compiler/dsl/Recording.h"
+#include "compiler/pass_recorder.h"
 #include "compiler/passes/hopper/Passes.h"
 #include "compiler/passes/tile/Passes.h"
 #include "compiler/verify/Verify.h"
@@ -60,9 +61,11 @@ Compiled compile(const Program& program, const Options& options, const StepHook&
   built.context.loadAllAvailableDialects();
   OwningOpRef<ModuleOp> module = built.module->clone();
   DiagnosticCollector errors(&built.context);
+  Compiled out;
   auto run = [&](auto build) {
     PassManager passes(&built.context);
     passes.enableVerifier(false);
+    if (options.record_passes) passes.addInstrumentation(std::make_unique<PassRecorder>(out.passes));
     build(passes);
     if (failed(passes.run(*module)))
       throw CompileError(errors.empty() ? "the compiler failed without a message; please report this kernel" : errors.text());
@@ -70,7 +73,6 @@ Compiled compile(const Program& program, const Options& options, const StepHook&
   const auto begin_step = [&](std::size_t which) {
     if (step) step(kSteps[which]);
   };
-  Compiled out;
   out.name = built.kernel.getSymName().str();
   if (options.keep_stages) out.tile_ir = print(*module);
   begin_step(0);
@@ -84,9 +86,20 @@ Compiled compile(const Program& program, const Options& options, const StepHook&
   begin_step(1);
   run([](PassManager& p) { hopper::buildHopperToLLVMPipeline(p); });
   begin_step(2);
-  auto ptx = codegen::emitPtx(*module, codegen_options, options.keep_stages ? &out.llvm_ir : nullptr);
+  codegen::CodegenTimes times;
+  auto ptx = codegen::emitPtx(*module, codegen_options, options.keep_stages || options.record_passes ? &out.llvm_ir : nullptr, &times);
   if (failed(ptx)) throw CompileError(errors.text());
-  out.ptx = functions.empty() ? *ptx : nvrtc::link(*ptx, functions);
+  out.ptx = *ptx;
+  if (options.record_passes) {
+    out.passes.push_back({"translate-to-llvm", times.translate, "", ""});
+    out.passes.push_back({"optimise-llvm", times.optimise, "ll", out.llvm_ir});
+    out.passes.push_back({"nvptx", times.emit, "ptx", out.ptx});
+  }
+  if (!functions.empty()) {
+    const auto begin_link = std::chrono::steady_clock::now();
+    out.ptx = nvrtc::link(out.ptx, functions);
+    if (options.record_passes) out.passes.push_back({"link-cuda-functions", std::chrono::duration<double, std::milli>(std::chrono::steady_clock::now() - begin_link).count(), "ptx", out.ptx});
+  }
   out.milliseconds = std::chrono::duration<double, std::milli>(std::chrono::steady_clock::now() - begin).count();
   return out;
 }

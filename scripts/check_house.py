@@ -35,7 +35,7 @@ MAY_USE = {
     "kernels": set(),
     "runtime/ops": {"kernels", "runtime", "compiler"},
     "runtime/api": {"kernels", "runtime", "compiler", "dialect"},
-    "runtime/cli": {"runtime/api", "kernels", "runtime", "compiler", "examples"},
+    "runtime/cli": {"dialect/layout", "runtime/api", "kernels", "runtime", "compiler", "examples"},
     "examples": ANYTHING,
     "benchmarks": ANYTHING,
     "tests": ANYTHING,

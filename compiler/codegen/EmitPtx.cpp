@@ -1,5 +1,7 @@
 #include <algorithm>
+#include <chrono>
 #include <mutex>
+#include <utility>
 
 #include "mlir/Dialect/LLVMIR/LLVMDialect.h"
 #include "mlir/Dialect/LLVMIR/NVVMDialect.h"
@@ -124,7 +126,12 @@ void registerCodegenDialects(mlir::DialectRegistry &registry) {
   mlir::registerNVVMDialectTranslation(registry);
 }
 
-mlir::FailureOr<std::string> emitPtx(mlir::ModuleOp module, const CodegenOptions &options, std::string *llvmIr) {
+mlir::FailureOr<std::string> emitPtx(mlir::ModuleOp module, const CodegenOptions &options, std::string *llvmIr,
+                                     CodegenTimes *times) {
+  auto lap = [last = std::chrono::steady_clock::now()]() mutable {
+    auto now = std::chrono::steady_clock::now();
+    return std::chrono::duration<double, std::milli>(now - std::exchange(last, now)).count();
+  };
   initialiseBackend();
   if (options.debugLocations && mlir::failed(addDebugScopes(module)))
     return mlir::failure();
@@ -142,6 +149,8 @@ mlir::FailureOr<std::string> emitPtx(mlir::ModuleOp module, const CodegenOptions
         if (auto *call = llvm::dyn_cast<llvm::CallInst>(&instruction); call && call->isInlineAsm())
           describe(*call);
 
+  CodegenTimes spent;
+  spent.translate = lap();
   llvm::Triple triple("nvptx64-nvidia-cuda");
   std::string problem;
   const llvm::Target *target = llvm::TargetRegistry::lookupTarget(triple, problem);
@@ -155,10 +164,12 @@ mlir::FailureOr<std::string> emitPtx(mlir::ModuleOp module, const CodegenOptions
   ir->setTargetTriple(triple);
   ir->setDataLayout(machine->createDataLayout());
   optimise(*ir, *machine, options.optLevel);
+  spent.optimise = lap();
   if (llvmIr) {
     llvm::raw_string_ostream stream(*llvmIr);
     ir->print(stream, nullptr);
   }
+  lap();
 
   llvm::SmallString<0> ptx;
   llvm::raw_svector_ostream stream(ptx);
@@ -166,6 +177,9 @@ mlir::FailureOr<std::string> emitPtx(mlir::ModuleOp module, const CodegenOptions
   if (machine->addPassesToEmitFile(backend, stream, nullptr, llvm::CodeGenFileType::AssemblyFile))
     return module.emitError("the NVPTX backend cannot write assembly");
   backend.run(*ir);
+  spent.emit = lap();
+  if (times)
+    *times = spent;
   if (!errors.text.empty())
     return module.emitError("LLVM: ") << errors.text;
   return std::string(ptx.str());

@@ -118,17 +118,21 @@ int command(int argc, const char* const* argv, std::ostream& out, std::ostream& 
   auto* compile_app = app.add_subcommand("compile", "compile a kernel; write every stage, the cubin and the resource report");
   add_kernel(*compile_app, o);
   add_configuration(*compile_app, o);
-  compile_app->add_option("--out", o.out, "folder to write to")->required();
+  compile_app->add_option("-o,--out", o.out, "folder to write to")->required();
+  compile_app->add_flag("--all", o.every_pass, "write the kernel after every pass, too, numbered in their order");
+  compile_app->add_flag("--timing", o.timing, "print the milliseconds of every pass");
   actions[compile_app] = compile;
 
-  auto* inspect_app = app.add_subcommand("inspect", "print one stage of a kernel, or write all of them");
+  auto* inspect_app = app.add_subcommand("inspect", "print a summary or one stage of a kernel, or write all of them");
   add_kernel(*inspect_app, o);
   add_configuration(*inspect_app, o);
-  auto* stage = inspect_app->add_option("--stage", o.stage, "what to print")
-                    ->check(CLI::IsMember({"tile", "hopper", "llvm", "ptx", "sass", "resources", "sidecar"}));
-  inspect_app->add_option("--all", o.all, "write every stage to this folder")->excludes(stage);
+  auto* stage = inspect_app->add_option("--stage", o.stage, "what to print. plan: roles, barriers, shared memory; layout: where a tile has its elements; passes: what each pass took")
+                    ->check(CLI::IsMember({"plan", "tile", "hopper", "llvm", "ptx", "sass", "resources", "sidecar", "layout", "passes"}));
+  inspect_app->add_option("--all", o.all, "write every stage, and the kernel after every pass, to this folder")->excludes(stage);
+  inspect_app->add_option("--tensor", o.tensor, "with --stage layout: a shared tile or a fragment that has a name");
+  inspect_app->add_option("--svg", o.svg, "with --stage layout: draw to this file, too");
   inspect_app->add_option("--only", o.only, "only the kernel of this name (an operator has several)");
-  inspect_app->add_flag("--json", o.json, "resources as JSON");
+  inspect_app->add_flag("--json", o.json, "resources or passes as JSON");
   actions[inspect_app] = inspect;
 
   auto* run_app = app.add_subcommand("run", "run a kernel on generated inputs");

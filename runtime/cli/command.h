@@ -37,7 +37,8 @@ struct Options {
   std::string device = "auto";
   bool check = false, twice = false, json = false;
   // compile and inspect
-  std::string out, stage, all, only;
+  std::string out, stage, all, only, tensor, svg;
+  bool every_pass = false, timing = false;
   // cache: list, clear, verify or diff; its two entries
   std::string action, first, second;
   // doctor

@@ -16,6 +16,12 @@ void write(const std::filesystem::path& path, const void* bytes, std::size_t cou
 
 void write(const std::filesystem::path& path, const std::string& text) { write(path, text.data(), text.size()); }
 
+void make_folder(const std::filesystem::path& folder) {
+  std::error_code error;
+  std::filesystem::create_directories(folder, error);
+  if (error) throw Error("cannot make the folder " + folder.string() + ": " + error.message());
+}
+
 /// Dynamic shared memory is known to the launch only; ptxas reports the static part.
 unsigned shared_bytes(const ops::Built& built, const assemble::ResourceReport& report) {
   return report.shared_bytes + built.program.sidecar().dynamic_shared_bytes;
@@ -49,10 +55,49 @@ std::string resources_table(const std::vector<ops::BuiltPointer>& kernels) {
   return text;
 }
 
+std::string timing_table(const std::vector<ops::BuiltPointer>& kernels) {
+  std::string text;
+  const auto line = [&](int indent, const std::string& name, double ms) { text += fmt::format("{:{}}{:<{}} {:>9.2f}\n", "", indent, name, 34 - indent, ms); };
+  for (const auto& built : kernels) {
+    double sum = 0;
+    text += fmt::format("{:<34} {:>9}\n", built->stages.name, "ms");
+    for (const compiler::PassRecord& pass : built->stages.passes) line(4, pass.name, pass.milliseconds), sum += pass.milliseconds;
+    line(2, "all passes", sum);
+    for (const auto& [step, ms] : built->making.steps) line(2, "step: " + step, ms);
+  }
+  return text;
+}
+
+nlohmann::ordered_json timing_json(const std::vector<ops::BuiltPointer>& kernels) {
+  nlohmann::ordered_json list = nlohmann::ordered_json::array();
+  for (const auto& built : kernels) {
+    nlohmann::ordered_json passes = nlohmann::ordered_json::array(), steps = nlohmann::ordered_json::array();
+    for (const compiler::PassRecord& pass : built->stages.passes) passes.push_back({{"name", pass.name}, {"ms", pass.milliseconds}});
+    for (const auto& [step, ms] : built->making.steps) steps.push_back({{"name", step}, {"ms", ms}});
+    list.push_back({{"name", built->stages.name}, {"passes", passes}, {"steps", steps}});
+  }
+  return {{"kernels", list}};
+}
+
+std::vector<std::filesystem::path> write_passes(const std::vector<ops::BuiltPointer>& kernels, const std::filesystem::path& folder) {
+  std::vector<std::filesystem::path> paths;
+  for (const auto& built : kernels) {
+    const std::filesystem::path own = folder / (built->stages.name + ".passes");
+    make_folder(own);
+    int number = 0;
+    const auto put = [&](const std::string& name, const std::string& extension, const std::string& text) {
+      paths.push_back(own / fmt::format("{:02}-{}.{}", number++, name, extension));
+      write(paths.back(), text);
+    };
+    put("recorded", "mlir", built->stages.tile_ir);
+    for (const compiler::PassRecord& pass : built->stages.passes)
+      if (!pass.text.empty()) put(pass.name, pass.extension, pass.text);
+  }
+  return paths;
+}
+
 std::vector<std::filesystem::path> write_stages(const std::vector<ops::BuiltPointer>& kernels, const std::filesystem::path& folder) {
-  std::error_code error;
-  std::filesystem::create_directories(folder, error);
-  if (error) throw Error("cannot make the folder " + folder.string() + ": " + error.message());
+  make_folder(folder);
   std::vector<std::filesystem::path> paths;
   const auto put = [&](const std::string& name, const auto& text) {
     paths.push_back(folder / name);

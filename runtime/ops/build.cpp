@@ -57,7 +57,7 @@ Built make(const Program& program, const compiler::Options& compile_options, con
 /// What a kernel is known by in this process. `identity` is a Source::key, or the digest of a program's text.
 std::string memory_key(const char* part, const std::string& identity, const BuildOptions& options) {
   return std::string(part) + "|" + identity + (options.assemble ? "|cubin" : "|ptx") + (options.enforce_contract ? "|contract" : "") +
-         (options.keep_stages ? "|stages|" : "|") + options.ptxas.string();
+         (options.keep_stages ? "|stages" : "") + (options.record_passes ? "|passes|" : "|") + options.ptxas.string();
 }
 
 std::string name_of(const Source& source) { return source.key.empty() ? "a program" : source.key; }
@@ -73,6 +73,7 @@ class Builder::Job {
   Job(Builder& builder, const BuildOptions& options, std::size_t kernels)
       : builder_(builder), disk_(builder.disk_), options_(options), reporter_(options, kernels) {
     compile_options_.keep_stages = options.keep_stages;
+    compile_options_.record_passes = options.record_passes;
   }
 
   BuiltPointer build(const Source& source) {
@@ -129,7 +130,7 @@ class Builder::Job {
 
   /// The kernel on disk; null when there is none.
   BuiltPointer stored(const cache::Key& key) {
-    if (options_.keep_stages) return nullptr;
+    if (options_.keep_stages || options_.record_passes) return nullptr;
     const std::optional<cache::Record> record = disk_.load(key);
     if (!record) return nullptr;
     auto built = std::make_shared<Built>();

@@ -84,6 +84,8 @@ class Lowering {
   mlir::LogicalResult run();
   const std::vector<Parameter>& parameters() const { return parameters_; }
   const LaunchPlan& launch() const { return launch_; }
+  /// Registers of a thread that a fragment takes, once it was emitted.
+  std::size_t registers_of(Value frag) const { return fragments_.at(frag.getAsOpaquePointer()).slots.size(); }
 
  private:
   // Kernel.cpp

@@ -1,5 +1,5 @@
 #include "compiler/passes/tile/Passes.h"
-#include "dialect/layout/layout.h"
+#include "compiler/passes/tile/SharedLayout.h"
 #include "dialect/target/machine.h"
 #include "dialect/tile/Tile.h"
 
@@ -9,14 +9,6 @@ namespace tilewright::passes {
 namespace {
 
 int64_t align(int64_t value, int64_t to) { return (value + to - 1) / to * to; }
-
-layout::SharedLayout layout_of(tile::SharedOp tile) {
-  auto type = tile.getTile().getType();
-  return {static_cast<int>(type.getShape()[0]), static_cast<int>(type.getShape()[1]),
-          static_cast<int>(tile::element_bytes(type.getElementType())),
-          tile.getLayout() == "swizzle128" ? layout::SharedLayout::swizzle128 : layout::SharedLayout::row_major,
-          static_cast<int>(tile.getPad())};
-}
 
 /// Swizzled tiles and TMA's destinations begin where their pattern does.
 int64_t alignment_of(tile::SharedOp tile) { return std::max<int64_t>(layout_of(tile).alignment(), 128); }

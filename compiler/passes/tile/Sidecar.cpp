@@ -1,5 +1,7 @@
 #include "compiler/passes/tile/Sidecar.h"
 
+#include "compiler/passes/tile/SharedLayout.h"
+#include "llvm/ADT/StringMap.h"
 #include "llvm/Support/JSON.h"
 #include "llvm/Support/raw_ostream.h"
 
@@ -54,6 +56,48 @@ json::Object parameter(const lowering::Parameter& p, StringRef name, Type type, 
                       {"swizzle", p.swizzled ? "b128" : "none"}, {"box", std::move(box)}, {"ragged", p.ragged}};
 }
 
+json::Array shape_of(ArrayRef<int64_t> shape) {
+  json::Array out;
+  for (int64_t extent : shape) out.push_back(extent);
+  return out;
+}
+
+json::Object role(tile::RoleOp op, const verify::RolePlace& p) {
+  json::Object out{{"name", op.getSymName().str()}, {"first_warp", p.first_warp}, {"warps", p.warps}, {"registers", p.registers},
+                   {"single_thread", p.single_thread}, {"line", place(op.getLoc())}};
+  WalkResult meets = op.walk([](tile::SyncOp) { return WalkResult::interrupt(); });
+  if (meets.wasInterrupted() && p.barrier) out["barrier"] = p.barrier;
+  return out;
+}
+
+json::Object shared_tile(tile::SharedOp tile) {
+  auto type = tile.getTile().getType();
+  const int64_t stages = tile.getStages(), bytes = layout_of(tile).size_bytes();
+  auto stride = tile->getAttrOfType<IntegerAttr>("stage_stride");
+  json::Object out{{"name", tile.getSymName().str()}, {"offset", static_cast<int64_t>(tile.getOffset().value_or(0))},
+                   {"stages", stages}, {"bytes", bytes}, {"shape", shape_of(type.getShape())},
+                   {"element", element_name(type.getElementType())}, {"layout", tile.getLayout().value_or("").str()},
+                   {"pad_bytes", static_cast<int64_t>(tile.getPad())}, {"line", place(tile.getLoc())}};
+  if (stages > 1 && stride) out["stage_stride"] = stride.getInt();
+  if (tile.getOverlay()) out["overlay"] = tile.getOverlay()->str();
+  return out;
+}
+
+/// The named fragments of all roles.
+json::Array fragments(tile::KernelOp kernel, const lowering::Lowering& lowering) {
+  json::Array out;
+  for (auto role : kernel.getBody().getOps<tile::RoleOp>())
+    role.walk([&](tile::FragOp op) {
+      auto name = op.getSymName();
+      if (!name || name->empty()) return;
+      auto type = op.getFrag().getType();
+      out.push_back(json::Object{{"name", name->str()}, {"role", role.getSymName().str()}, {"shape", shape_of(type.getShape())},
+                                 {"element", element_name(type.getElementType())},
+                                 {"registers", static_cast<int64_t>(lowering.registers_of(op.getFrag()))}, {"line", place(op.getLoc())}});
+    });
+  return out;
+}
+
 }  // namespace
 
 std::string write_sidecar(tile::KernelOp kernel, const lowering::Lowering& lowering) {
@@ -80,18 +124,18 @@ std::string write_sidecar(tile::KernelOp kernel, const lowering::Lowering& lower
   }
   for (const auto& p : lowering.parameters())
     parameters.push_back(parameter(p, name(p.argument), body.getArgument(p.argument).getType(), kind(p.argument)));
-  for (const auto& role : launch.order) {
-    const auto& p = launch.roles.at(role);
-    roles.push_back(json::Object{{"name", role}, {"first_warp", p.first_warp}, {"warps", p.warps}, {"registers", p.registers}});
-  }
+  llvm::StringMap<tile::RoleOp> role_ops;
+  for (auto op : kernel.getBody().getOps<tile::RoleOp>()) role_ops[op.getSymName()] = op;
+  for (const auto& name : launch.order) roles.push_back(role(role_ops[name], launch.roles.at(name)));
   for (auto ring : kernel.getBody().getOps<tile::RingOp>()) {
     auto plan = lowering::plan_ring(ring, launch);
-    json::Array consumers;
+    json::Array consumers, tiles;
+    for (Value tile : ring.getTiles()) tiles.push_back(tile.getDefiningOp<tile::SharedOp>().getSymName().str());
     for (Attribute c : ring.getConsumers()) consumers.push_back(cast<StringAttr>(c).getValue().str());
     barriers.push_back(json::Object{{"name", ring.getSymName().str()}, {"offset", plan.offset}, {"stages", plan.stages},
                                     {"producer", ring.getProducer().str()}, {"consumers", std::move(consumers)},
                                     {"full_arrivals", plan.full_arrivals}, {"empty_arrivals", plan.empty_arrivals},
-                                    {"bytes", plan.bytes}, {"line", place(ring.getLoc())}});
+                                    {"bytes", plan.bytes}, {"tiles", std::move(tiles)}, {"line", place(ring.getLoc())}});
   }
   auto names_of = [](ArrayAttr roles) {
     json::Array out;
@@ -107,16 +151,12 @@ std::string write_sidecar(tile::KernelOp kernel, const lowering::Lowering& lower
     for (const std::string& name : names) together.push_back(name);
     meetings.push_back(json::Object{{"id", id}, {"roles", std::move(together)}, {"threads", launch.threads_of(names)}});
   }
-  for (auto tile : kernel.getBody().getOps<tile::SharedOp>()) {
-    auto type = tile.getTile().getType();
-    shared.push_back(json::Object{{"name", tile.getSymName().str()}, {"offset", static_cast<int64_t>(tile.getOffset().value_or(0))},
-                                  {"stages", static_cast<int64_t>(tile.getStages())},
-                                  {"shape", json::Array{type.getShape()[0], type.getShape()[1]}},
-                                  {"element", element_name(type.getElementType())},
-                                  {"layout", tile.getLayout().value_or("").str()}, {"line", place(tile.getLoc())}});
-  }
+  for (auto tile : kernel.getBody().getOps<tile::SharedOp>()) shared.push_back(shared_tile(tile));
   if (auto a = kernel.getAllowAttr())
     for (Attribute e : a) allow.push_back(cast<StringAttr>(e).getValue().str());
+  out["line"] = place(kernel.getLoc());
+  if (launch.budgets) out["registers_at_entry"] = launch.entry_registers;
+  out["fragments"] = fragments(kernel, lowering);
   out["grid"] = std::move(grid);
   out["dims"] = std::move(dims);
   out["scalars"] = std::move(scalars);
