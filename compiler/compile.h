@@ -11,6 +11,7 @@ namespace tilewright::compiler {
 struct Options {
   bool source_lines = true;  ///< the author's file and line reach the PTX as .loc
   bool keep_stages = true;   ///< keep the text of every stage for inspection
+  bool trace = false;          ///< a kernel that notes when its roles pass stamps and waits, in a variable that the sidecar describes
   bool record_passes = false;  ///< keep the text after every pass, and its time
 };
 

@@ -60,6 +60,7 @@ Compiled compile(const Program& program, const Options& options, const StepHook&
   built.context.appendDialectRegistry(registry);
   built.context.loadAllAvailableDialects();
   OwningOpRef<ModuleOp> module = built.module->clone();
+  if (options.trace) (*module)->setAttr("tilewright.trace", UnitAttr::get(&built.context));
   DiagnosticCollector errors(&built.context);
   Compiled out;
   auto run = [&](auto build) {
@@ -79,6 +80,7 @@ Compiled compile(const Program& program, const Options& options, const StepHook&
   run([](PassManager& p) { build_tile_pipeline(p); });
   out.sidecar = (*module)->getAttrOfType<StringAttr>("tilewright.sidecar").getValue().str();
   (*module)->removeAttr("tilewright.sidecar");
+  (*module)->removeAttr("tilewright.trace");
   if (options.keep_stages) out.hopper_ir = print(*module);
   const std::vector<nvrtc::CudaFunction> functions = cuda_functions_of(*module);
   codegen::CodegenOptions codegen_options;

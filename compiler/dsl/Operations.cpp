@@ -10,7 +10,7 @@ Handlers all_handlers() {
   Handlers handlers;
   for (auto* family :
        {add_declarations, add_scalars, add_control, add_concurrency, add_synchronisation, add_copies, add_products, add_elementwise,
-        add_cuda_functions})
+        add_cuda_functions, add_tracing})
     family(handlers);
   return handlers;
 }

@@ -45,6 +45,7 @@ void add_copies(Handlers&);
 void add_products(Handlers&);
 void add_elementwise(Handlers&);
 void add_cuda_functions(Handlers&);
+void add_tracing(Handlers&);
 
 /// Does an operation. Throws CompileError for an author's mistake, Error for an unknown operation.
 void record(Recording&, const tilewright_operation&);

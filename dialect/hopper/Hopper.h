@@ -20,4 +20,6 @@
 namespace tilewright::hopper {
 /// Name of the kernel's dynamic shared memory, an extern array in the shared window, 1024-byte aligned.
 inline constexpr char kDynamicSharedMemory[] = "tilewright_dyn_smem";
+/// Name of the variable that holds a traced kernel's time stamps.
+inline constexpr char kTrace[] = "tilewright_trace";
 } // namespace tilewright::hopper

@@ -8,4 +8,5 @@ include "dialect/hopper/MathOps.td"
 include "dialect/hopper/MemoryOps.td"
 include "dialect/hopper/ClusterOps.td"
 include "dialect/hopper/CallOps.td"
+include "dialect/hopper/TraceOps.td"
 #endif

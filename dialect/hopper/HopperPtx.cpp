@@ -87,6 +87,12 @@ std::string RedAddOp::getPtx(const PtxOperands &regs) {
                      " [address], #1;\n}");
 }
 
+std::string StampOp::getPtx(const PtxOperands &regs) {
+  return regs.expand("{\n.reg .pred room;\n.reg .b32 now;\n.reg .b64 step;\nsetp.lt.u64 room, #0, #1;\nmov.u32 now, %clock;\n"
+                     "@room st.global.v2.b32 [#0], {" + to_string(getId()) + ", now};\nselp.b64 step, 8, 0, room;\nadd.s64 " +
+                     regs.result(0) + ", #0, step;\n}");
+}
+
 std::string CallOp::getPtx(const PtxOperands &regs) {
   const auto type = [](mlir::Type t) { return t.isF32() ? std::string("f32 ") : std::string("b32 "); };
   std::string text = "{\n", names;

@@ -9,5 +9,6 @@ include "dialect/tile/TileDataOps.td"
 include "dialect/tile/TileComputeOps.td"
 include "dialect/tile/TileVectorOps.td"
 include "dialect/tile/TileCallOps.td"
+include "dialect/tile/TileTraceOps.td"
 
 #endif

@@ -87,6 +87,8 @@ gdn::StateOrder state_order_of(const Options& o) { return o.state_v_first ? gdn:
 ops::BuildOptions build_options_of(const Options& o) {
   ops::BuildOptions options;
   options.ptxas = o.ptxas;
+  options.trace = o.tracer != nullptr;
+  options.enforce_contract = o.tracer == nullptr;  // stamps take registers
   return options;
 }
 
@@ -141,6 +143,15 @@ int command(int argc, const char* const* argv, std::ostream& out, std::ostream& 
   add_run(*run_app, o);
   actions[run_app] = run;
 
+  auto* trace_app = app.add_subcommand("trace", "run a kernel on generated inputs and draw what the roles of one CTA did when");
+  add_kernel(*trace_app, o);
+  add_configuration(*trace_app, o);
+  add_run(*trace_app, o);
+  trace_app->add_option("--cta", o.cta, "number of the CTA in its grid, x + grid.x (y + grid.y z)")->capture_default_str();
+  trace_app->add_option("-o,--out", o.out, "trace for ui.perfetto.dev (default trace.json)");
+  trace_app->add_option("--svg", o.svg, "draw to this file, too");
+  actions[trace_app] = trace;
+
   auto* bench_app = app.add_subcommand("bench", "time a kernel on the card: medians, L2 flushed before each run");
   add_kernel(*bench_app, o);
   add_configuration(*bench_app, o);
@@ -162,7 +173,7 @@ int command(int argc, const char* const* argv, std::ostream& out, std::ostream& 
 
   const auto named = [&](const CLI::App* subcommand) { return subcommand->get_name() == argv[1]; };
   if (argc > 1 && argv[1][0] != '-' && app.get_subcommands(named).empty()) {
-    err << "tilewright: no subcommand '" << argv[1] << "'; expected list, compile, inspect, run, bench, cache or doctor\n";
+    err << "tilewright: no subcommand '" << argv[1] << "'; expected list, compile, inspect, run, trace, bench, cache or doctor\n";
     return 2;
   }
   try {

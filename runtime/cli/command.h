@@ -13,6 +13,8 @@
 
 namespace tilewright::cli {
 
+class Tracer;
+
 /// Wrong use of the command: exit status 2.
 class UsageError : public Error {
  public:
@@ -43,6 +45,9 @@ struct Options {
   std::string action, first, second;
   // doctor
   bool card = false;
+  // trace
+  unsigned cta = 0;
+  Tracer* tracer = nullptr;  ///< reads the time stamps of what runs
 };
 
 /// Runs the command line; writes results to `out` and errors, one line each, to `err`. Returns the exit status.
@@ -54,6 +59,7 @@ int inspect(const Options&, std::ostream& out);
 int run(const Options&, std::ostream& out);
 int run_gdn_forward(const Options&, std::ostream& out);
 int bench(const Options&, std::ostream& out);
+int trace(const Options&, std::ostream& out);
 int cache_command(const Options&, std::ostream& out);
 int doctor(const Options&, std::ostream& out);
 

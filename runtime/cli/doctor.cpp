@@ -1,5 +1,4 @@
 // tilewright doctor
-#include <dlfcn.h>
 #include <fmt/format.h>
 
 #include <array>
@@ -10,6 +9,7 @@
 #include <ostream>
 
 #include "compiler/compile.h"
+#include "compiler/nvrtc/library.h"
 #include "runtime/assemble/process.h"
 #include "runtime/assemble/tools.h"
 #include "runtime/cache/disk_cache.h"
@@ -135,21 +135,13 @@ void look_at_assemblers(Findings& findings) {
 }
 
 void look_at_nvrtc(Findings& findings) {
-  std::vector<std::string> places{(assemble::tools_folder() / "cuda-12.8/lib/libnvrtc.so.12").string()};
-  if (const char* home = std::getenv("CUDA_HOME"))
-    for (const char* name : {"libnvrtc.so.12", "libnvrtc.so.13"}) places.push_back((fs::path(home) / "lib64" / name).string());
-  places.insert(places.end(), {"libnvrtc.so.12", "libnvrtc.so.13"});
-  for (const std::string& place : places) {
-    void* library = dlopen(place.c_str(), RTLD_NOW | RTLD_LOCAL);
-    if (library == nullptr) continue;
-    int major = 0, minor = 0;
-    const auto version = reinterpret_cast<int (*)(int*, int*)>(dlsym(library, "nvrtcVersion"));
-    if (version != nullptr && version(&major, &minor) == 0) findings.push_back({"NVRTC", State::ok, fmt::format("{}.{}, {}", major, minor, place), ""});
-    else findings.push_back({"NVRTC", State::broken, place + " has no nvrtcVersion", "install the wheel nvidia-cuda-nvrtc-cu12==12.8.93"});
-    return;
+  try {
+    const nvrtc::Found found = nvrtc::require();
+    findings.push_back({"NVRTC", State::ok, found.version + ", " + found.path, ""});
+  } catch (const Error& error) {
+    const char* named = std::getenv("TILEWRIGHT_NVRTC");
+    findings.push_back({"NVRTC", named != nullptr && *named != '\0' ? State::broken : State::absent, error.what(), "only kernels that call CUDA C++ need it"});
   }
-  findings.push_back({"NVRTC", State::absent, "no " + places[0] + ", and no libnvrtc.so.12 or .13 in CUDA_HOME/lib64 or where the loader looks",
-                      "run scripts/setup.sh, or install the wheel nvidia-cuda-nvrtc-cu12==12.8.93; only kernels that call CUDA C++ need it"});
 }
 
 void look_at_cache(Findings& findings) {

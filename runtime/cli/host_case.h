@@ -10,6 +10,8 @@
 
 namespace tilewright::cli {
 
+class Tracer;
+
 struct HostTensor {
   std::string name, element;        ///< element as in a sidecar: bf16, f16, f32
   std::vector<std::int64_t> shape;
@@ -35,7 +37,8 @@ struct OutputResult {
 };
 
 /// Uploads, launches once and compares every output; with `twice` the second run must give the same bits.
-std::vector<OutputResult> run_case(runtime::Device&, const ops::Source&, const ops::BuildOptions&, const HostCase&, bool twice);
+std::vector<OutputResult> run_case(runtime::Device&, const ops::Source&, const ops::BuildOptions&, const HostCase&, bool twice,
+                                   Tracer* tracer = nullptr);
 
 /// `count` values of N(0,1), rounded to bf16; the same seed gives the same values.
 std::vector<float> normal_values(std::size_t count, std::uint64_t seed);

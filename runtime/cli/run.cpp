@@ -38,7 +38,7 @@ int run(const Options& o, std::ostream& out) {
   const HostCase host = entry.host_case(o);
   const auto device = runtime::make_device(o.device);
   const auto begin = std::chrono::steady_clock::now();
-  const auto results = run_case(*device, entry.sources(o)[0], build_options_of(o), host, o.twice);
+  const auto results = run_case(*device, entry.sources(o)[0], build_options_of(o), host, o.twice, o.tracer);
   const double seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count();
 
   bool passed = true;

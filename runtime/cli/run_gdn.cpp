@@ -10,6 +10,7 @@
 #include "kernels/gdn/reference.h"
 #include "runtime/cli/command.h"
 #include "runtime/cli/guarded_buffer.h"
+#include "runtime/cli/tracer.h"
 #include "runtime/ops/gdn_forward.h"
 
 namespace tilewright::cli {
@@ -88,15 +89,17 @@ Result execute(const Options& o, const gdn::Inputs& in, bool batched) {
   r.form = gdn::name_of(op.form_of(a));
   r.device = device->kind();
   r.description = device->description();
-  op.prepare(a);  // compiles
+  const auto steps = op.prepare(a);  // compiles
   std::vector<std::uint16_t> o_bits;
   std::vector<float> state;
   for (int pass = 0; pass < (o.twice ? 2 : 1); ++pass) {
     out.poison();
     final_state.poison();
     const auto begin = std::chrono::steady_clock::now();
+    if (o.tracer) o.tracer->begin(*device, *steps);
     op.run(a);
     device->synchronize();
+    if (o.tracer) o.tracer->end(*device, *steps);
     r.seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count();
     auto new_bits = out.download<std::uint16_t>();
     auto new_state = final_state.download<float>();

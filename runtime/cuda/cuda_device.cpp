@@ -186,6 +186,17 @@ std::unique_ptr<LoadedKernel> CudaDevice::load(const KernelImage& image) {
   return kernel;
 }
 
+runtime::DeviceVariable CudaDevice::variable(LoadedKernel& loaded, const std::string& name) {
+  auto* kernel = dynamic_cast<CudaKernel*>(&loaded);
+  if (kernel == nullptr) throw Error("variable '" + name + "' of a kernel that was loaded by another device");
+  make_current();
+  DevicePointer address = 0;
+  std::size_t bytes = 0;
+  api_.check(api_.cuModuleGetGlobal_v2(&address, &bytes, kernel->module, name.c_str()), "cuModuleGetGlobal",
+             "variable '" + name + "' of kernel '" + kernel->name + "'");
+  return {address, bytes};
+}
+
 void CudaDevice::launch(LoadedKernel& loaded, const LaunchGeometry& geometry,
                         std::span<const KernelParameter> parameters) {
   auto* kernel = dynamic_cast<CudaKernel*>(&loaded);

@@ -27,6 +27,7 @@ class CudaDevice final : public runtime::Device {
   runtime::EncodedTensorMap encode(const runtime::TensorMapSpec&) override;
   /// Loads the cubin, or lets the driver assemble the PTX when there is none. The device must outlive the kernel.
   std::unique_ptr<runtime::LoadedKernel> load(const runtime::KernelImage&) override;
+  runtime::DeviceVariable variable(runtime::LoadedKernel&, const std::string& name) override;
   void launch(runtime::LoadedKernel&, const runtime::LaunchGeometry&,
               std::span<const runtime::KernelParameter>) override;
   void synchronize() override;

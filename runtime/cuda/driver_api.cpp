@@ -102,6 +102,7 @@ DriverApi load_driver(const std::string& library) {
   TILEWRIGHT_BIND(cuModuleLoadDataEx);
   TILEWRIGHT_BIND(cuModuleUnload);
   TILEWRIGHT_BIND(cuModuleGetFunction);
+  TILEWRIGHT_BIND(cuModuleGetGlobal_v2);
   TILEWRIGHT_BIND(cuFuncGetAttribute);
   TILEWRIGHT_BIND(cuFuncSetAttribute);
   TILEWRIGHT_BIND(cuLaunchKernelEx);

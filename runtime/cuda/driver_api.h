@@ -123,6 +123,7 @@ struct DriverApi {
   Result (*cuModuleLoadDataEx)(Module*, const void*, unsigned, int*, void**);
   Result (*cuModuleUnload)(Module);
   Result (*cuModuleGetFunction)(Function*, Module, const char*);
+  Result (*cuModuleGetGlobal_v2)(DevicePointer*, std::size_t*, Module, const char*);
   Result (*cuFuncGetAttribute)(int*, int, Function);
   Result (*cuFuncSetAttribute)(Function, int, int);
   Result (*cuLaunchKernelEx)(const LaunchConfig*, Function, void**, void**);

@@ -9,6 +9,8 @@
 #include <string_view>
 #include <vector>
 
+#include "tilewright/error.h"
+
 namespace tilewright::runtime {
 
 /// Address in the device's global memory. On the simulated device it is a host address.
@@ -65,6 +67,12 @@ struct LaunchGeometry {
   bool programmatic = false;         // programmatic dependent launch on the previous kernel of the stream
 };
 
+/// A variable of a kernel's module in the device's global memory.
+struct DeviceVariable {
+  DeviceAddress address = 0;
+  std::size_t bytes = 0;
+};
+
 class LoadedKernel {
  public:
   virtual ~LoadedKernel() = default;
@@ -85,6 +93,10 @@ class Device {
   virtual void fill(DeviceAddress to, std::uint8_t value, std::size_t bytes) = 0;
   virtual EncodedTensorMap encode(const TensorMapSpec&) = 0;
   virtual std::unique_ptr<LoadedKernel> load(const KernelImage&) = 0;
+  /// A variable of the kernel's module by its name in the PTX. Throws Error where it has none.
+  virtual DeviceVariable variable(LoadedKernel&, const std::string& name) {
+    throw Error("device " + std::string(kind()) + " cannot look up variables of a kernel, here '" + name + "'");
+  }
   virtual void launch(LoadedKernel&, const LaunchGeometry&, std::span<const KernelParameter>) = 0;
   virtual void synchronize() = 0;
 };

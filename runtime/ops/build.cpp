@@ -57,7 +57,7 @@ Built make(const Program& program, const compiler::Options& compile_options, con
 /// What a kernel is known by in this process. `identity` is a Source::key, or the digest of a program's text.
 std::string memory_key(const char* part, const std::string& identity, const BuildOptions& options) {
   return std::string(part) + "|" + identity + (options.assemble ? "|cubin" : "|ptx") + (options.enforce_contract ? "|contract" : "") +
-         (options.keep_stages ? "|stages" : "") + (options.record_passes ? "|passes|" : "|") + options.ptxas.string();
+         (options.keep_stages ? "|stages" : "") + (options.trace ? "|trace" : "") + (options.record_passes ? "|passes|" : "|") + options.ptxas.string();
 }
 
 std::string name_of(const Source& source) { return source.key.empty() ? "a program" : source.key; }
@@ -74,6 +74,7 @@ class Builder::Job {
       : builder_(builder), disk_(builder.disk_), options_(options), reporter_(options, kernels) {
     compile_options_.keep_stages = options.keep_stages;
     compile_options_.record_passes = options.record_passes;
+    compile_options_.trace = options.trace;
   }
 
   BuiltPointer build(const Source& source) {

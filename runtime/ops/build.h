@@ -38,6 +38,7 @@ struct BuildOptions {
   bool assemble = true;           ///< make a cubin; without it the device takes the PTX
   bool enforce_contract = true;   ///< spills, stack frames and ptxas' performance warnings are errors
   bool keep_stages = false;       ///< keep the text of every stage of the compiler; the disk has none, so it is not asked
+  bool trace = false;             ///< compile for a trace (compiler::Options); the disk does not keep such kernels
   bool record_passes = false;     ///< keep text and time of every pass, as well
   std::filesystem::path ptxas;    ///< empty: where find_tool finds it
   ProgressHook progress = nullptr;

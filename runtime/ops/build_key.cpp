@@ -45,7 +45,7 @@ std::optional<Assembler> find_assembler(const BuildOptions& options, cache::Disk
 
 std::optional<cache::Key> key_of(const char* part, const std::string& value, const BuildOptions& options,
                                  const std::optional<Assembler>& assembler) {
-  if (compiler::identity().empty()) return std::nullopt;
+  if (compiler::identity().empty() || options.trace) return std::nullopt;
   cache::KeyBuilder key;
   key.add("form", kForm).add("compiler", compiler::identity()).add(part, value);
   if (!options.assemble) key.add("assembler", "none");

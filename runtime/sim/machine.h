@@ -91,7 +91,9 @@ struct Warp {
   LaneMask carry = 0;                              // condition code of add.cc and its kin
   std::uint32_t cluster_generation = 0;            // of the cluster barrier at this warp's arrival
   LaneMask cluster_arrived = 0;                    // lanes that have arrived there and not waited
-  std::uint64_t executed = 0;                      // warp instructions, also the warp's clock
+  std::uint64_t executed = 0;                      // warp instructions
+  std::uint64_t turn_began = 0;                    // what of them was executed before the warp's turn
+  std::uint64_t clock = 0;                         // what it last read of its clock
 
   template <class T> T* out(Ref r) { return reinterpret_cast<T*>(registers + r); }
   template <class T> const T* in(Ref r) const {
@@ -183,6 +185,8 @@ struct Cta {
 
   std::vector<std::byte> register_storage_;
 };
+
+constexpr unsigned turn_budget = 512;   // instructions of a warp's turn
 
 // Generic addresses: host addresses are global memory; the other spaces have windows far above them.
 constexpr std::uint64_t shared_window = 0x0100'0000'0000'0000ull;

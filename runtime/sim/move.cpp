@@ -1,4 +1,5 @@
 // mov with packing and unpacking, cvta, isspacep, mapa and clocks.
+#include <algorithm>
 #include <cstring>
 
 #include "runtime/sim/cluster.h"
@@ -63,7 +64,8 @@ Step move_predicate(Warp& w, const Instruction& i, LaneMask m) {
 
 // extra[0]: 0 clock, 1 its upper half, 2 clock64 and globaltimer
 Step read_clock(Warp& w, const Instruction& i, LaneMask m) {
-  const std::uint64_t now = w.cta->turn * 1024 + w.executed;   // deterministic, and it grows
+  // Warps take their turns side by side, in time: a turn lasts as long for all of them.
+  const std::uint64_t now = w.clock = std::max(w.cta->turn * turn_budget + w.executed - w.turn_began, w.clock + 1);
   if (i.bytes == 8) {
     auto* d = w.out<std::uint64_t>(i.out[0]);
     each_lane(m, [&](unsigned l) { d[l] = now; });

@@ -7,8 +7,6 @@
 namespace tilewright::runtime::sim {
 namespace {
 
-constexpr unsigned turn_budget = 512;         // instructions of a warp's turn
-
 void fill_special(Warp& w, const Cta& cta) {
   const Launch& launch = cta.launch;
   const auto& id = cta.id;
@@ -143,6 +141,7 @@ void Cta::start(const std::array<unsigned, 3>& place) {
     w.wgmma_issued = 0;
     w.wgmma_commits.clear();
     w.executed = 0;
+    w.clock = 0;
     w.cluster_arrived = 0;
     fill_special(w, *this);
   }
@@ -212,6 +211,7 @@ bool Cta::warp_turn(Warp& w) {
   bool moved = false;
   unsigned rounds = w.groups.size() > 1 ? turn_budget : 1;
   const std::uint64_t end = w.executed + turn_budget;
+  w.turn_began = w.executed;
   while (rounds-- > 0 && w.live != 0 && w.executed < end) {
     if (w.groups.size() > 1) merge_groups(w);
     bool any = false;

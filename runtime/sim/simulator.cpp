@@ -51,6 +51,12 @@ class SimulatedKernel final : public LoadedKernel {
   std::array<unsigned, 3> cluster() const { return cluster_; }
   unsigned dynamic_shared() const { return dynamic_shared_; }
   unsigned entry_registers() const { return entry_registers_; }
+  DeviceVariable variable(const std::string& name) const {
+    const auto& all = program_->module->variables;
+    for (const auto& [index, address] : variables_)
+      if (all[index].name == name) return {address, static_cast<std::size_t>(all[index].bytes)};
+    throw Error("kernel '" + program_->function->name + "' uses no variable '" + name + "' in global memory");
+  }
 
  private:
   void shape(const ptx::Function& f, const KernelImage& image) {
@@ -114,6 +120,11 @@ class SimulatedDevice final : public Device {
   std::unique_ptr<LoadedKernel> load(const KernelImage& image) override {
     const std::lock_guard lock(mutex_);
     return std::make_unique<SimulatedKernel>(memory_, image);
+  }
+  DeviceVariable variable(LoadedKernel& loaded, const std::string& name) override {
+    auto* kernel = dynamic_cast<SimulatedKernel*>(&loaded);
+    if (!kernel) throw Error("variable '" + name + "' of a kernel that was loaded by another device than the simulated one");
+    return kernel->variable(name);
   }
   void launch(LoadedKernel&, const LaunchGeometry&, std::span<const KernelParameter>) override;
   void synchronize() override {}

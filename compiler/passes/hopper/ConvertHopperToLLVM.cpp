@@ -80,6 +80,21 @@ void convertSharedBase(SharedBaseOp op, ModuleOp module, IRRewriter &rewriter) {
   rewriter.replaceOpWithNewOp<LLVM::PtrToIntOp>(op, rewriter.getI32Type(), address);
 }
 
+/// The variable of a traced kernel's time stamps, declared on first use.
+void convertTraceBase(TraceBaseOp op, ModuleOp module, IRRewriter &rewriter) {
+  auto global = module.lookupSymbol<LLVM::GlobalOp>(kTrace);
+  if (!global) {
+    OpBuilder builder = OpBuilder::atBlockBegin(module.getBody());
+    Type type = LLVM::LLVMArrayType::get(builder.getI8Type(), op.getBytes());
+    global = LLVM::GlobalOp::create(builder, module.getLoc(), type, /*isConstant=*/false, LLVM::Linkage::External, kTrace,
+                                    builder.getZeroAttr(RankedTensorType::get({op.getBytes()}, builder.getI8Type())),
+                                    /*alignment=*/16, /*addrSpace=*/1);
+  }
+  rewriter.setInsertionPoint(op);
+  Value address = LLVM::AddressOfOp::create(rewriter, op.getLoc(), global);
+  rewriter.replaceOpWithNewOp<LLVM::PtrToIntOp>(op, rewriter.getI64Type(), address);
+}
+
 struct ConvertHopperToLLVM : PassWrapper<ConvertHopperToLLVM, OperationPass<ModuleOp>> {
   MLIR_DEFINE_EXPLICIT_INTERNAL_INLINE_TYPE_ID(ConvertHopperToLLVM)
 
@@ -99,6 +114,8 @@ struct ConvertHopperToLLVM : PassWrapper<ConvertHopperToLLVM, OperationPass<Modu
         convertInstruction(instruction, rewriter);
       } else if (auto base = dyn_cast<SharedBaseOp>(op)) {
         convertSharedBase(base, getOperation(), rewriter);
+      } else if (auto base = dyn_cast<TraceBaseOp>(op)) {
+        convertTraceBase(base, getOperation(), rewriter);
       } else if (isa<CudaFunctionOp>(op)) {
         rewriter.eraseOp(op);
       } else {

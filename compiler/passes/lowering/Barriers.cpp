@@ -23,14 +23,14 @@ void Lowering::emit_wait_for(tile::WaitForOp op) {
   Value slot = phases_[op.getBarrier().getAsOpaquePointer()];
   Value phase = read_slot(slot, b_.getI32Type());
   write_slot(slot, bxor(phase, i32(1)));
-  hopper::MbarrierWaitOp::create(b_, loc_, add(shared_base_, barrier.getOffset().value_or(0)), phase);
+  waiting("wait " + barrier.getSymName().str(), [&] { hopper::MbarrierWaitOp::create(b_, loc_, add(shared_base_, barrier.getOffset().value_or(0)), phase); });
 }
 
 void Lowering::emit_meet(tile::MeetOp op) {
   auto roles = verify::meeting_of(op);
   int id = launch_.meetings.at(roles), threads = launch_.threads_of(roles);
   if (op.getArriveOnly()) hopper::NamedBarrierArriveOp::create(b_, loc_, id, threads);
-  else hopper::NamedBarrierOp::create(b_, loc_, id, threads);
+  else waiting("wait meeting", [&] { hopper::NamedBarrierOp::create(b_, loc_, id, threads); });
 }
 
 void Lowering::emit_while(scf::WhileOp loop) {

@@ -79,6 +79,7 @@ void Lowering::declare_function() {
   tid_ = hopper::ThreadIdOp::create(b_, loc_);
   lane_ = band(tid_, 31);
   cta_warp_ = hopper::UniformOp::create(b_, loc_, shr(tid_, 5));
+  start_trace();
   role_ = {0, launch_.threads / 32, false, 0, 0};
   role_warp_ = cta_warp_;
   role_thread_ = tid_;
@@ -164,7 +165,10 @@ void Lowering::emit_role(tile::RoleOp role) {
   role_warp_ = role_.first_warp ? add(cta_warp_, -role_.first_warp) : cta_warp_;
   role_thread_ = role_.first_warp ? add(tid_, -32 * role_.first_warp) : tid_;
   start_rings(role);
+  doing_ = role.getSymName().str();
+  stamp(doing_);
   emit_block(role.getBody().front());
+  stamp("end");
 }
 
 void Lowering::emit_block(Block& block) {
@@ -228,6 +232,7 @@ LogicalResult Lowering::emit(Operation* op) {
       .Case<tile::Exp2Op>([&](tile::Exp2Op o) { result(hopper::Exp2Op::create(b_, loc_, mapped(o.getX()))); return success(); })
       .Case<tile::Log2Op>([&](tile::Log2Op o) { result(hopper::Log2Op::create(b_, loc_, mapped(o.getX()))); return success(); })
       .Case<tile::RcpOp>([&](tile::RcpOp o) { result(hopper::RcpOp::create(b_, loc_, mapped(o.getX()))); return success(); })
+      .Case<tile::StampOp>([&](tile::StampOp o) { stamp(doing_ = o.getName().str()); return success(); })
       .Case<tile::CudaFunctionOp>([&](auto o) { declare_cuda_function(o); return success(); })
       .Case<tile::CallOp>([&](auto o) { emit_call(o); return success(); })
       .Case<tile::AcquireOp>([&](auto o) { emit_acquire(o); return success(); })

@@ -77,6 +77,9 @@ RingPlan plan_ring(tile::RingOp ring, const LaunchPlan& launch);
 /// Arrivals that complete a phase of a barrier with named participants.
 int arrivals_of(tile::BarrierOp barrier, const LaunchPlan& launch);
 
+/// The variable of a traced kernel, in bytes; see Trace.cpp.
+inline constexpr int kTraceHeaderBytes = 16, kStampBytes = 8, kStampsOfAWarp = 1024;
+
 class Lowering {
  public:
   Lowering(tile::KernelOp kernel, mlir::OpBuilder& builder);
@@ -84,6 +87,9 @@ class Lowering {
   mlir::LogicalResult run();
   const std::vector<Parameter>& parameters() const { return parameters_; }
   const LaunchPlan& launch() const { return launch_; }
+  /// Of a traced kernel: names of the stamps, and bytes of the variable that holds them (0: not traced).
+  const std::vector<std::string>& stamps() const { return stamps_; }
+  std::int64_t trace_bytes() const { return trace_bytes_; }
   /// Registers of a thread that a fragment takes, once it was emitted.
   std::size_t registers_of(Value frag) const { return fragments_.at(frag.getAsOpaquePointer()).slots.size(); }
 
@@ -172,6 +178,12 @@ class Lowering {
   // Calls.cpp
   void declare_cuda_function(tile::CudaFunctionOp op);
   void emit_call(tile::CallOp op);
+  // Trace.cpp
+  void start_trace();
+  /// From here on the role does `name`.
+  void stamp(mlir::StringRef name);
+  /// What `body` emits is a wait; afterwards the role goes on with what it did.
+  void waiting(mlir::StringRef name, llvm::function_ref<void()> body);
   // Fragments.cpp
   void declare_fragment(tile::FragOp op);
   Fragment new_fragment(int rows, int cols, Type element);
@@ -232,6 +244,12 @@ class Lowering {
   std::set<void*> touched_;                      // fragments used by ordinary code since the last wgmma fence
   bool all_touched_ = true;
   mlir::Operation* failed_ = nullptr;
+  // of a traced kernel
+  bool traced_ = false;
+  Value trace_end_, trace_end_of_lane_zero_, trace_place_;   // the last one a slot
+  std::int64_t trace_bytes_ = 0;
+  std::vector<std::string> stamps_;              // names by id, from 1
+  std::string doing_;                            // the name of the last stamp of the author
 };
 
 }  // namespace tilewright::lowering

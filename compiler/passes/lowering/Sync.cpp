@@ -91,7 +91,7 @@ void Lowering::emit_acquire(tile::AcquireOp op) {
   const RingPosition& position = positions_[{key, true}];
   Value phase = read_slot(position.phase, b_.getI32Type());
   Value stage = advance(position, plan.stages);
-  hopper::MbarrierWaitOp::create(b_, loc_, barrier_address(plan, stage, false), phase);
+  waiting("acquire " + op.getRing().getDefiningOp<tile::RingOp>().getSymName().str(), [&] { hopper::MbarrierWaitOp::create(b_, loc_, barrier_address(plan, stage, false), phase); });
   if (plan.bytes)
     by_leader([&] { hopper::MbarrierExpectOp::create(b_, loc_, barrier_address(plan, stage, true), plan.bytes); });
   map_.map(op.getStage(), stage);
@@ -103,7 +103,7 @@ void Lowering::emit_wait(tile::WaitOp op) {
   const RingPosition& position = positions_[{key, false}];
   Value phase = read_slot(position.phase, b_.getI32Type());
   Value stage = advance(position, plan.stages);
-  hopper::MbarrierWaitOp::create(b_, loc_, barrier_address(plan, stage, true), phase);
+  waiting("wait " + op.getRing().getDefiningOp<tile::RingOp>().getSymName().str(), [&] { hopper::MbarrierWaitOp::create(b_, loc_, barrier_address(plan, stage, true), phase); });
   map_.map(op.getStage(), stage);
 }
 

@@ -156,6 +156,12 @@ std::string write_sidecar(tile::KernelOp kernel, const lowering::Lowering& lower
     for (Attribute e : a) allow.push_back(cast<StringAttr>(e).getValue().str());
   out["line"] = place(kernel.getLoc());
   if (launch.budgets) out["registers_at_entry"] = launch.entry_registers;
+  if (lowering.trace_bytes()) {
+    json::Array names;
+    for (const std::string& name : lowering.stamps()) names.push_back(name);
+    out["trace"] = json::Object{{"variable", hopper::kTrace}, {"bytes", lowering.trace_bytes()}, {"header_bytes", lowering::kTraceHeaderBytes},
+                                {"stamps_of_a_warp", lowering::kStampsOfAWarp}, {"stamps", std::move(names)}};
+  }
   out["fragments"] = fragments(kernel, lowering);
   out["grid"] = std::move(grid);
   out["dims"] = std::move(dims);

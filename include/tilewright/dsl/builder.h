@@ -237,6 +237,8 @@ class Builder {
     throw InternalError("a mistake was accepted");
   }
 
+  void stamp(std::string_view name) { none(Call("stamp").text(name)); }
+
   // CUDA C++
   /// `types` holds the result's element, then the arguments'.
   Id cuda_function(std::string_view text, std::string_view name, const std::vector<Element>& types) {

@@ -250,6 +250,10 @@ class Kernel {
     const Index mine = warp();
     for (int i = 0; i < builder_->warps(); ++i) if_(mine == i, [&] { body(i); }, where);
   }
+  /// A mark on the role's time line: from here on it does `name`, until the next mark. `tilewright trace` shows it; a kernel that is not
+  /// compiled for a trace has nothing of it.
+  void stamp(std::string_view name, Where where = Where::current()) { builder_->at(where); builder_->stamp(name); }
+
   Index thread() { return {{builder_, builder_->thread()}}; }
   Index lane() { return {{builder_, builder_->lane()}}; }
   Index warp() { return {{builder_, builder_->warp()}}; }

@@ -45,7 +45,7 @@ TEST(Command, WrongUsageIsStatus2) {
                            "run gdn-forward --lens 12-3", "run gdn-forward --kind odd", "run gdn-forward --shape 4", "run gemm --lens 4",
                            "run gemm --shape 4x4", "run gemm --shape 64x60x64",
                            "run gemm --dtype f16", "run copy --margin 3", "run gdn-forward --seed -1", "run gdn-forward --batch 2 --lens 3+4",
-                           "inspect gemm", "inspect gemm --stage wine", "inspect gemm --stage ptx --json", "inspect gemm --stage ptx --only other",
+                           "inspect gemm --json", "inspect gemm --stage wine", "inspect gemm --stage ptx --json", "inspect gemm --stage ptx --only other",
                            "compile gemm", "bench copy", "bench gdn-forward", "bench gdn-forward --lens 64 --device sim", "bench gemm --lens 64"}) {
     const Ran r = ran(line);
     EXPECT_EQ(r.status, 2) << line << ": " << r.err;

@@ -187,6 +187,16 @@ TEST_F(CudaTest, LoadErrorsCarryTheDriversLog) {
   EXPECT_HAS(text, "kernel 'copy' from PTX, log of the driver:\nline 7; unknown instruction");
 }
 
+TEST_F(CudaTest, VariablesOfAKernelHaveAnAddress) {
+  const DriverApi api = load_driver(FAKE_LIBCUDA);
+  CudaDevice device(api, 0);
+  const auto kernel = device.load(image());
+  const runtime::DeviceVariable stamps = device.variable(*kernel, "stamps");
+  EXPECT_EQ(stamps.address, 0x3000u);
+  EXPECT_EQ(stamps.bytes, 64u);
+  EXPECT_HAS(error_of([&] { device.variable(*kernel, "other"); }), "variable 'other' of kernel 'copy'");
+}
+
 TEST_F(CudaTest, FaultSaysWhereToLook) {
   const DriverApi api = load_driver(FAKE_LIBCUDA);
   CudaDevice device(api, 0);

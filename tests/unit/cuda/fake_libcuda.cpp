@@ -111,6 +111,10 @@ Result cuModuleUnload(Module) { return take(); }
 Result cuModuleGetFunction(Function* function, Module, const char*) {
   return *function = reinterpret_cast<Function>(std::uintptr_t{0x2000}), kSuccess;
 }
+Result cuModuleGetGlobal_v2(DevicePointer* address, std::size_t* bytes, Module, const char* name) {
+  if (std::strcmp(name, "stamps") != 0) return static_cast<Result>(500);   // CUDA_ERROR_NOT_FOUND
+  return *address = 0x3000, *bytes = 64, kSuccess;
+}
 Result cuFuncGetAttribute(int* value, int, Function) { return *value = 0, kSuccess; }
 Result cuFuncSetAttribute(Function, int attribute, int value) {
   if (attribute == kFunctionMaxDynamicShared) record.max_dynamic_shared = value;

@@ -1,5 +1,6 @@
 // Layouts by enumeration: every element has one place and every place one element; known conflict-free accesses are so.
 #include "dialect/layout/layout.h"
+#include "dialect/layout/picture.h"
 
 #include <gtest/gtest.h>
 
@@ -220,6 +221,33 @@ TEST(Pictures, ShowOwnersAndBytes) {
   EXPECT_NE(s.find("144:4"), std::string::npos) << s;
   std::string f = picture(FragmentLayout{64, 64, 4}, 9, 4);
   EXPECT_NE(f.find("0.0.2"), std::string::npos) << f;
+}
+
+TEST(Pictures, SayWhatAccessesCost) {
+  std::string swizzle = access_report(swizzled(64, 64)), plain = access_report({64, 64, 2}), padded = access_report({64, 64, 2, SharedLayout::row_major, 16});
+  EXPECT_NE(swizzle.find("ldmatrix, a 16 x 16 block: no conflict"), std::string::npos) << swizzle;
+  EXPECT_NE(plain.find("ldmatrix, a 16 x 16 block: 28 passes beyond the least"), std::string::npos) << plain;
+  EXPECT_NE(plain.find("32 elements of a column: 31 passes"), std::string::npos) << plain;
+  EXPECT_NE(padded.find("ldmatrix.trans, a 16 x 16 block: no conflict"), std::string::npos) << padded;
+}
+
+TEST(Pictures, AreDrawnAsSvg) {
+  std::string tile = svg(swizzled(16, 64), "tile <a> & b");
+  EXPECT_NE(tile.find("tile &lt;a&gt; &amp; b"), std::string::npos);
+  EXPECT_NE(tile.find("row 9, columns 8..15: byte 1152, banks 0..3"), std::string::npos) << tile;
+  std::string odd = svg({4, 6, 4, SharedLayout::row_major, 4}, "rows of 28 bytes");
+  EXPECT_NE(odd.find("row 1, columns 0: byte 28, banks 7"), std::string::npos) << odd;
+  std::string half = svg(FragmentLayout{64, 32, 4}, 2, "fragment");
+  EXPECT_NE(half.find("row 8, column 9: warp 0, lane 0, register 3, high half"), std::string::npos);
+  auto cells = [](const std::string &text) {
+    size_t n = 0;
+    for (size_t at = text.find("<g>"); at != std::string::npos; at = text.find("<g>", at + 1))
+      ++n;
+    return n;
+  };
+  EXPECT_EQ(cells(tile), 16u * 8u);
+  EXPECT_EQ(cells(half), 64u * 32u);
+  EXPECT_EQ(cells(svg(FragmentLayout{128, 256, 8}, 4, "large")), 64u * 64u);
 }
 
 } // namespace

@@ -128,6 +128,27 @@ TEST(MemoryFault, ParametersAreChecked) {
   EXPECT_THAT(error_of([&] { d.launch(*kernel, {}, p); }), HasSubstr("parameter 0 has 4 bytes, expected 8"));
 }
 
+TEST(Variables, AreReadByTheHost) {
+  for (const auto& device : devices()) {
+    runtime::KernelImage image;
+    image.name = "k";
+    image.ptx = module_text("mov.b32 %r1, 41; mov.u64 %rd5, words; st.global.u32 [%rd5+4], %r1;", 32, ".visible .global .align 4 .b32 words[3];\n.visible .global .b32 unused;\n");
+    image.threads = 32;
+    const auto kernel = device->load(image);
+    const runtime::DeviceVariable words = device->variable(*kernel, "words");
+    ASSERT_EQ(words.bytes, 12u);
+    const std::uint64_t none = 0;
+    const runtime::KernelParameter parameters[] = {std::as_bytes(std::span(&none, 1)), std::as_bytes(std::span(&none, 1))};
+    device->launch(*kernel, {}, parameters);
+    device->synchronize();
+    std::uint32_t values[3];
+    device->copy_to_host(values, words.address, sizeof values);
+    EXPECT_EQ(values[0], 0u);
+    EXPECT_EQ(values[1], 41u);
+    EXPECT_THAT(error_of([&] { device->variable(*kernel, "other"); }), testing::HasSubstr("'other'"));
+  }
+}
+
 TEST(Launch, ThreadsDoNotChangeResults) {
   for (const unsigned threads : {1u, 3u}) {
     runtime::sim::SimulatorOptions options;
