@@ -30,7 +30,7 @@ void tma_store(Recording& r, Arguments& a) {
   r.in_role("tma_store");
   const Value tile = a.value(), tensor = a.value();
   const auto coords = a.list(), ragged = a.list();
-  r.check(r.make<tile::TmaStoreOp>(tile, tensor, coords, ragged, a.integers()));
+  r.check(r.make<tile::TmaStoreOp>(tile, tensor, coords, ragged, a.integers(), StringAttr()));
 }
 
 void store_wait(Recording& r, Arguments& a) {

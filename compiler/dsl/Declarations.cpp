@@ -66,7 +66,7 @@ void shared(Recording& r, Arguments& a) {
     r.fail("shared tile \"" + name + "\" is [" + std::to_string(rows) + ", " + std::to_string(cols) + "]; extents are positive");
   auto type = tile::SharedType::get(&r.context, {rows, cols}, element);
   a.result(r.checked(
-      r.make<tile::SharedOp>(type, r.text(name), r.i32(stages), r.i32(pad), StringAttr(), StringAttr(), IntegerAttr())));
+      r.make<tile::SharedOp>(type, r.text(name), r.i32(stages), r.i32(pad), StringAttr(), StringAttr(), IntegerAttr(), UnitAttr())));
 }
 
 void overlay(Recording& r, Arguments& a) {

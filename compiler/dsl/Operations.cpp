@@ -9,8 +9,8 @@ namespace {
 Handlers all_handlers() {
   Handlers handlers;
   for (auto* family :
-       {add_declarations, add_scalars, add_control, add_concurrency, add_synchronisation, add_copies, add_products, add_elementwise,
-        add_cuda_functions, add_tracing})
+       {add_declarations, add_scalars, add_control, add_concurrency, add_chunks, add_clusters, add_synchronisation, add_copies, add_products,
+        add_elementwise, add_cuda_functions, add_debug, add_tracing})
     family(handlers);
   return handlers;
 }

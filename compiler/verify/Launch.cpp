@@ -39,6 +39,8 @@ LaunchPlan plan_launch(tile::KernelOp kernel) {
   kernel.walk([&](tile::MeetOp op) {
     if (plan.meetings.try_emplace(meeting_of(op), barrier).second) ++barrier;
   });
+  if (auto extents = kernel->getAttrOfType<DenseI32ArrayAttr>("cluster"))
+    for (auto [i, extent] : llvm::enumerate(extents.asArrayRef().take_front(3))) plan.cluster[i] = extent;
   if (plan.budgets || warp > 4) warp = (warp + 3) / 4 * 4;
   plan.threads = 32 * std::max(warp, 1);
   plan.warpgroups = (warp + 3) / 4;

@@ -1,5 +1,6 @@
 // Which warps run which role, and what the launch gives them.
 #pragma once
+#include <array>
 #include <map>
 #include <string>
 #include <vector>
@@ -25,6 +26,8 @@ struct LaunchPlan {
   bool budgets = false;
   std::map<std::string, RolePlace> roles;  // by name
   std::vector<std::string> order;          // names by first warp
+  std::array<int, 3> cluster{1, 1, 1};     // in CTAs
+  int cluster_size() const { return cluster[0] * cluster[1] * cluster[2]; }
   std::map<std::vector<std::string>, int> meetings;  // barrier id by sorted names of the roles that meet
   /// Threads of the roles that meet.
   int threads_of(const std::vector<std::string>& names) const;

@@ -65,7 +65,7 @@ LogicalResult check_ring_roles(tile::KernelOp kernel) {
   for (auto ring : kernel.getBody().getOps<tile::RingOp>()) {
     for (Operation* user : ring.getRing().getUsers()) {
       auto role = role_of(user);
-      bool produces = isa<tile::AcquireOp, tile::CommitOp, tile::TmaLoadOp>(user);
+      bool produces = isa<tile::AcquireOp, tile::CommitOp>(user) || filling_of(user).ring;
       if (produces && role.getSymName() != ring.getProducer())
         return user->emitOpError() << "ring " << quoted(ring.getSymName()) << " is filled by role " << quoted(ring.getProducer()) << ", this is role "
                                    << quoted(role.getSymName());
@@ -90,7 +90,10 @@ LogicalResult check_ring_protocol(tile::KernelOp kernel) {
     auto name = quoted(ring.getSymName());
     if (!used(tile::AcquireOp(), ring.getProducer()))
       return ring.emitOpError() << name << ": its producer " << quoted(ring.getProducer()) << " never acquires a stage";
-    if (!used(tile::CommitOp(), ring.getProducer()) && !used(tile::TmaLoadOp(), ring.getProducer()))
+    bool committed = used(tile::CommitOp(), ring.getProducer());
+    if (used(tile::CopyAsyncOp(), ring.getProducer()) && !committed)
+      return ring.emitOpError() << name << ": its producer " << quoted(ring.getProducer()) << " copies by its threads but never commits, so the stage never becomes full";
+    if (!committed && !used(tile::TmaLoadOp(), ring.getProducer()) && !used(tile::BulkLoadOp(), ring.getProducer()))
       return ring.emitOpError() << name << ": its producer " << quoted(ring.getProducer())
                                 << " neither loads with TMA nor commits, so the stage never becomes full";
     for (Attribute c : ring.getConsumers()) {
@@ -186,13 +189,25 @@ LogicalResult check_boxes(tile::KernelOp kernel) {
   return failure(result.wasInterrupted());
 }
 
-/// A tile that TMA fills belongs to the ring whose barrier counts the bytes.
+/// A tile that copies fill belongs to the ring whose barrier counts them.
 LogicalResult check_ring_tiles(tile::KernelOp kernel) {
-  WalkResult result = kernel.walk([&](tile::TmaLoadOp load) {
-    auto ring = load.getRing().getDefiningOp<tile::RingOp>();
-    auto root = root_of(load.getTile());
+  WalkResult result = kernel.walk([&](Operation* op) {
+    Filling filling = filling_of(op);
+    if (!filling.ring) return WalkResult::advance();
+    auto ring = filling.ring.getDefiningOp<tile::RingOp>();
+    auto root = root_of(filling.tile);
     if (llvm::is_contained(ring.getTiles(), root.getTile())) return WalkResult::advance();
-    load.emitOpError() << "tile " << quoted(root.getSymName()) << " is not one of ring " << quoted(ring.getSymName()) << "; pass it to k.ring(...)";
+    op->emitOpError() << "tile " << quoted(root.getSymName()) << " is not one of ring " << quoted(ring.getSymName()) << "; pass it to k.ring(...)";
+    return WalkResult::interrupt();
+  });
+  return failure(result.wasInterrupted());
+}
+
+/// Copies that threads share need the threads.
+LogicalResult check_shared_copies(tile::KernelOp kernel) {
+  WalkResult result = kernel.walk([&](Operation* op) {
+    if (!isa<tile::CopyAsyncOp, tile::CopyInOp, tile::CopyOutOp>(op) || !role_of(op).getSingleThread()) return WalkResult::advance();
+    op->emitOpError() << "role " << quoted(role_of(op).getSymName()) << " is one thread; this copy is shared by the threads of whole warps: give it warps(...), or use TMA";
     return WalkResult::interrupt();
   });
   return failure(result.wasInterrupted());
@@ -206,7 +221,7 @@ struct VerifyStructure : PassWrapper<VerifyStructure, OperationPass<ModuleOp>> {
   void runOnOperation() override {
     getOperation()->walk([&](tile::KernelOp kernel) {
       for (auto rule : {check_names, check_scopes, check_ring_roles, check_ring_protocol, check_named_barriers, check_meetings, check_budgets, check_fragments, check_products,
-                        check_boxes, check_ring_tiles})
+                        check_boxes, check_ring_tiles, check_shared_copies, check_clusters})
         if (failed(rule(kernel))) return signalPassFailure();
     });
   }

@@ -28,6 +28,17 @@ inline void for_each_use(tile::SharedOp tile, llvm::function_ref<void(mlir::Oper
   }
 }
 
+/// The ring and the tile of an operation that fills a stage by a copy; null values for any other.
+struct Filling {
+  mlir::Value ring, tile;
+};
+inline Filling filling_of(mlir::Operation* op) {
+  if (auto load = llvm::dyn_cast<tile::TmaLoadOp>(op)) return {load.getRing(), load.getTile()};
+  if (auto load = llvm::dyn_cast<tile::BulkLoadOp>(op)) return {load.getRing(), load.getTile()};
+  if (auto copy = llvm::dyn_cast<tile::CopyAsyncOp>(op)) return {copy.getRing(), copy.getTile()};
+  return {};
+}
+
 /// Where a tile used by an operation begins in its allocation; no value where that is known only at run time.
 struct ViewOrigin {
   std::optional<std::int64_t> row = 0, column = 0;

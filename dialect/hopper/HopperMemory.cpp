@@ -131,7 +131,12 @@ LogicalResult CpAsyncWaitOp::verify() {
   return emitOpError() << "count is " << getCount() << ", expected 0 to " << target::kMaxPendingGroups;
 }
 
-std::string RawPtxOp::getPtx(const PtxOperands &regs) { return regs.expand(getText()); }
+std::string RawPtxOp::getPtx(const PtxOperands &regs) {
+  std::string text;
+  for (char c : getText())
+    text += c == '$' ? "$$" : std::string(1, c); // $ is LLVM's mark of an operand
+  return regs.expand(text);
+}
 
 std::string NamedBarrierArriveOp::getPtx(const PtxOperands &) {
   return "bar.arrive " + to_string(getId()) + ", " + to_string(getThreads()) + ";";

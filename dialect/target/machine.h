@@ -20,6 +20,9 @@ inline constexpr int kNamedBarriers = 16;
 /// Arrivals that one mbarrier phase can count (20 bits), and bytes it can expect.
 inline constexpr int kMaxMbarrierCount = (1 << 20) - 1;
 
+/// CTAs of a cluster that every card of the architecture runs.
+inline constexpr int kMaxClusterSize = 8;
+
 /// The most asynchronous groups a wait may leave pending (wgmma.wait_group, cp.async.bulk.wait_group).
 inline constexpr int kMaxPendingGroups = 7;
 

@@ -12,7 +12,8 @@ def Tile_BarrierOp : Tile_Op<"barrier", [HasParent<"KernelOp">]> {
   let summary = "an mbarrier whose phases complete when every role in `arrivers` has arrived";
   let description = [{
     Counts come from the roles' sizes, one arrival a warp. Each role in `waiters` keeps a running phase of its own: its n-th wait is
-    for the n-th phase. *Precondition*: every waiter sees every phase before the next but one completes. *Lowering*: `mbarrier`.
+    for the n-th phase. *Precondition*: every waiter sees every phase before the next but one completes. With `cluster` every CTA of the cluster has one, and
+    each arrival counts in all of them. *Lowering*: `mbarrier`.
 
     ```mlir
     tile.kernel "k" params [] {
@@ -22,7 +23,7 @@ def Tile_BarrierOp : Tile_Op<"barrier", [HasParent<"KernelOp">]> {
     }
     ```
   }];
-  let arguments = (ins StrAttr:$sym_name, StrArrayAttr:$arrivers, StrArrayAttr:$waiters, OptionalAttr<I32Attr>:$offset);
+  let arguments = (ins StrAttr:$sym_name, StrArrayAttr:$arrivers, StrArrayAttr:$waiters, OptionalAttr<I32Attr>:$offset, UnitAttr:$cluster);
   let results = (outs Tile_BarrierType:$barrier);
   let assemblyFormat = "$sym_name `from` $arrivers `to` $waiters attr-dict";
   let hasVerifier = 1;

@@ -8,10 +8,11 @@ def Tile_TmaLoadOp : Tile_Op<"tma_load", [AttrSizedOperandSegments]> {
   let description = [{
     `coords` has one i32 for each axis of the tensor, `box` the extents (ones are dropped to match the
     tile). With `ragged` operands (first row, number of rows) axis 0 counts from the first row and rows
-    past the number read as zero. The bytes complete on the full barrier of the ring's stage.
+    past the number read as zero. The bytes complete on the full barrier of the ring's stage. With `multicast` they go to the same place of
+    every CTA of the cluster: each CTA brings its part of the tile, and the ring's stage is empty when the consumers of all have released it.
   }];
   let arguments = (ins Tile_TensorType:$tensor, Variadic<I32>:$coords, Variadic<I32>:$ragged,
-                       Tile_SharedType:$tile, Tile_RingType:$ring, I32:$stage, DenseI64ArrayAttr:$box);
+                       Tile_SharedType:$tile, Tile_RingType:$ring, I32:$stage, DenseI64ArrayAttr:$box, UnitAttr:$multicast);
   let assemblyFormat = [{
     $tensor `[` $coords `]` (`rows` $ragged^)? `->` $tile `,` $ring `[` $stage `]` `box` $box attr-dict `:` type($tensor) `,` type($tile)
   }];
@@ -19,8 +20,12 @@ def Tile_TmaLoadOp : Tile_Op<"tma_load", [AttrSizedOperandSegments]> {
 }
 def Tile_TmaStoreOp : Tile_Op<"tma_store", [AttrSizedOperandSegments]> {
   let summary = "asynchronous copy of a tile into a box of a tensor; rows past a ragged end are not written";
+  let description = [{
+    With `reduce` (`"add"`) the tile's elements are added to the tensor's, each addition indivisible. With `indexed` axis 0 is a slot: where
+    its coordinate is negative nothing is stored.
+  }];
   let arguments = (ins Tile_SharedType:$tile, Tile_TensorType:$tensor, Variadic<I32>:$coords,
-                       Variadic<I32>:$ragged, DenseI64ArrayAttr:$box);
+                       Variadic<I32>:$ragged, DenseI64ArrayAttr:$box, OptionalAttr<StrAttr>:$reduce, UnitAttr:$indexed);
   let assemblyFormat = [{
     $tile `->` $tensor `[` $coords `]` (`rows` $ragged^)? `box` $box attr-dict `:` type($tile) `,` type($tensor)
   }];

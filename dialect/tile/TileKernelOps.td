@@ -50,11 +50,11 @@ def Tile_SharedOp : Tile_Op<"shared"> {
   let description = [{
     `layout` (`"row_major"` or `"swizzle128"`) and `offset` (bytes) are filled in by
     `tile-infer-layouts` and `tile-plan-shared`; `pad` adds bytes to each row of a row-major tile; `overlay` names a tile
-    whose memory this one takes over (the author orders the uses).
+    whose memory this one takes over (the author orders the uses). With `deferred` its writers do not fence; its asynchronous readers do.
   }];
   let arguments = (ins StrAttr:$sym_name, DefaultValuedAttr<I32Attr, "1">:$stages,
                        DefaultValuedAttr<I32Attr, "0">:$pad, OptionalAttr<StrAttr>:$overlay, OptionalAttr<StrAttr>:$layout,
-                       OptionalAttr<I32Attr>:$offset);
+                       OptionalAttr<I32Attr>:$offset, UnitAttr:$deferred);
   let results = (outs Tile_SharedType:$tile);
   let assemblyFormat = "$sym_name attr-dict `:` type($tile)";
   let hasVerifier = 1;

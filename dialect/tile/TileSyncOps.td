@@ -62,7 +62,8 @@ def Tile_WarpSyncOp : Tile_Op<"warp_sync"> {
 }
 def Tile_FenceAsyncOp : Tile_Op<"fence_async"> {
   let summary = "orders this thread's shared-memory writes before later reads by TMA and wgmma";
-  let description = [{ Inserted by `tile-insert-fences`; may be written by hand. }];
+  let description = [{ Inserted by `tile-insert-fences`; may be written by hand. With `global` it orders writes to global memory before TMA. }];
+  let arguments = (ins UnitAttr:$global);
   let assemblyFormat = "attr-dict";
 }
 def Tile_GridWaitOp : Tile_Op<"grid_wait"> {

@@ -156,6 +156,8 @@ LogicalResult TmaLoadOp::verify() {
   return verify_box(*this, getTensor().getType(), getTile().getType(), getCoords().size(), getRagged().size(), getBox());
 }
 LogicalResult TmaStoreOp::verify() {
+  if (getReduce() && *getReduce() != "add") return emitOpError() << "reduce \"" << *getReduce() << "\", expected add";
+  if (getIndexed() && !getRagged().empty()) return emitOpError("a box with ragged rows has no slot");
   for (auto [axis, coordinate] : llvm::enumerate(getCoords())) {
     APInt at;
     if (matchPattern(coordinate, m_ConstantInt(&at)) && at.isNegative())

@@ -124,6 +124,8 @@ Launch& Launch::scalar(const std::string& name, double value) {
   return *this;
 }
 
+bool simulated() { return device().kind() == "sim"; }
+
 Launch& Launch::run() {
   compiler::Options options;
   options.keep_stages = std::getenv("TILEWRIGHT_TEST_DUMP") != nullptr;

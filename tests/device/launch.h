@@ -57,6 +57,9 @@ class Launch {
   std::map<std::string, double> reals_;
 };
 
+/// Whether the tests run on the simulated device.
+bool simulated();
+
 /// Every element within `tolerance` of f(row, column); a NaN is never close. Names the first element that is not.
 void expect_matrix(const Array& actual, double tolerance, const std::function<double(std::int64_t, std::int64_t)>& f);
 /// No element of rows [from, to) was written.

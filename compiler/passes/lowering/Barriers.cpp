@@ -9,12 +9,13 @@ namespace tilewright::lowering {
 int arrivals_of(tile::BarrierOp barrier, const LaunchPlan& launch) {
   int count = 0;
   for (Attribute role : barrier.getArrivers()) count += launch.roles.at(cast<StringAttr>(role).getValue().str()).warps;
-  return count;
+  return barrier.getCluster() ? count * launch.cluster_size() : count;
 }
 
 void Lowering::emit_arrive(tile::ArriveOp op) {
   auto barrier = op.getBarrier().getDefiningOp<tile::BarrierOp>();
   if (!role_.single_thread) hopper::WarpBarrierOp::create(b_, loc_);
+  if (barrier.getCluster()) return arrive_in_cluster(add(shared_base_, barrier.getOffset().value_or(0)));
   by_lane_zero([&] { hopper::MbarrierArriveOp::create(b_, loc_, add(shared_base_, barrier.getOffset().value_or(0))); });
 }
 
@@ -23,7 +24,11 @@ void Lowering::emit_wait_for(tile::WaitForOp op) {
   Value slot = phases_[op.getBarrier().getAsOpaquePointer()];
   Value phase = read_slot(slot, b_.getI32Type());
   write_slot(slot, bxor(phase, i32(1)));
-  waiting("wait " + barrier.getSymName().str(), [&] { hopper::MbarrierWaitOp::create(b_, loc_, add(shared_base_, barrier.getOffset().value_or(0)), phase); });
+  Value address = add(shared_base_, barrier.getOffset().value_or(0));
+  waiting("wait " + barrier.getSymName().str(), [&] {
+    if (barrier.getCluster()) hopper::MbarrierWaitClusterOp::create(b_, loc_, address, phase);
+    else hopper::MbarrierWaitOp::create(b_, loc_, address, phase);
+  });
 }
 
 void Lowering::emit_meet(tile::MeetOp op) {
@@ -57,7 +62,10 @@ std::optional<LogicalResult> Lowering::emit_concurrent(Operation* op) {
       .Case<tile::MeetOp>([&](auto o) { emit_meet(o); return success(); })
       .Case<tile::FenceOp>([&](tile::FenceOp o) { hopper::FenceOp::create(b_, loc_, o.getScope()); return success(); })
       .Case<tile::SleepOp>([&](tile::SleepOp o) { hopper::SleepOp::create(b_, loc_, o.getNanoseconds()); return success(); })
-      .Default([&](Operation* other) { return emit_atomic(other); });
+      .Default([&](Operation* other) {
+        auto done = emit_atomic(other);
+        return done ? done : emit_copy(other);
+      });
 }
 
 }  // namespace tilewright::lowering

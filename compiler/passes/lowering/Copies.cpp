@@ -56,9 +56,12 @@ void Lowering::emit_tma_load(tile::TmaLoadOp op) {
   Value full = barrier_address(plan, mapped(op.getStage()), true);
   Panels panels = panels_of(p);
   by_leader([&] {
-    for (int i = 0; i < panels.count; ++i)
-      hopper::TmaLoadOp::create(b_, loc_, map, add(tile_start(p), i * panels.bytes), full,
-                                tma_coords(op.getCoords(), op.getRagged(), i * panels.columns));
+    for (int i = 0; i < panels.count; ++i) {
+      Value to = add(tile_start(p), i * panels.bytes);
+      auto coords = tma_coords(op.getCoords(), op.getRagged(), i * panels.columns);
+      if (op.getMulticast()) hopper::TmaMulticastOp::create(b_, loc_, map, to, full, coords, (1 << launch_.cluster_size()) - 1);
+      else hopper::TmaLoadOp::create(b_, loc_, map, to, full, coords);
+    }
   });
 }
 
@@ -66,10 +69,19 @@ void Lowering::emit_tma_store(tile::TmaStoreOp op) {
   SharedPlace p = place_of(op.getTile());
   bool swizzled = p.layout.kind == layout::SharedLayout::swizzle128;
   Value map = map_parameter(op.getTensor(), op.getBox(), !op.getRagged().empty(), swizzled);
+  OpBuilder::InsertionGuard guard(b_);
+  if (op.getIndexed()) {
+    Value some = arith::CmpIOp::create(b_, loc_, arith::CmpIPredicate::sge, mapped(op.getCoords()[0]), i32(0));
+    auto branch = scf::IfOp::create(b_, loc_, some, false);
+    b_.setInsertionPoint(branch.thenBlock()->getTerminator());
+  }
   Panels panels = panels_of(p);
-  for (int i = 0; i < panels.count; ++i)
-    hopper::TmaStoreOp::create(b_, loc_, map, add(tile_start(p), i * panels.bytes),
-                               tma_coords(op.getCoords(), op.getRagged(), i * panels.columns));
+  for (int i = 0; i < panels.count; ++i) {
+    Value from = add(tile_start(p), i * panels.bytes);
+    auto coords = tma_coords(op.getCoords(), op.getRagged(), i * panels.columns);
+    if (op.getReduce()) hopper::TmaReduceAddOp::create(b_, loc_, map, from, coords);
+    else hopper::TmaStoreOp::create(b_, loc_, map, from, coords);
+  }
 }
 
 /// f32 tiles and vectors by ordinary loads, two neighbouring columns at a time where they are neighbours in memory.

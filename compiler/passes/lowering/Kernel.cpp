@@ -21,6 +21,7 @@ LogicalResult Lowering::run() {
   dispatch_roles();
   if (failed_) return failure();
   loc_ = kernel_.getLoc();
+  if (launch_.cluster_size() > 1) meet_cluster();  // others may still read this CTA's memory, or arrive there
   LLVM::ReturnOp::create(b_, loc_, ValueRange{});
   return success();
 }
@@ -62,6 +63,7 @@ void Lowering::declare_function() {
   func_ = LLVM::LLVMFuncOp::create(b_, loc_, kernel_.getSymName(), type);
   func_->setAttr("nvvm.kernel", b_.getUnitAttr());
   func_->setAttr("nvvm.reqntid", b_.getDenseI32ArrayAttr({launch_.threads}));
+  if (launch_.cluster_size() > 1) func_->setAttr("nvvm.cluster_dim", b_.getDenseI32ArrayAttr(launch_.cluster));
   auto per_sm = kernel_->getAttrOfType<IntegerAttr>("ctas_per_sm");
   func_->setAttr("nvvm.minctasm", per_sm ? per_sm : b_.getI32IntegerAttr(1));
   Block* entry = func_.addEntryBlock(b_);
@@ -89,7 +91,8 @@ void Lowering::initialise_barriers() {
   SmallVector<tile::RingOp> rings(kernel_.getBody().getOps<tile::RingOp>());
   for (auto ring : rings) rings_[ring.getRing().getAsOpaquePointer()] = plan_ring(ring, launch_);
   SmallVector<tile::BarrierOp> barriers(kernel_.getBody().getOps<tile::BarrierOp>());
-  if (rings.empty() && barriers.empty()) return;
+  bool clustered = launch_.cluster_size() > 1;
+  if (rings.empty() && barriers.empty()) return clustered ? meet_cluster() : void();
   auto branch = scf::IfOp::create(b_, loc_, equal(tid_, 0), false);
   OpBuilder::InsertionGuard guard(b_);
   b_.setInsertionPoint(branch.thenBlock()->getTerminator());
@@ -107,7 +110,8 @@ void Lowering::initialise_barriers() {
   hopper::FenceMbarrierInitOp::create(b_, loc_);
   hopper::FenceProxyAsyncOp::create(b_, loc_);
   b_.setInsertionPointAfter(branch);
-  hopper::CtaBarrierOp::create(b_, loc_);
+  if (clustered) meet_cluster();
+  else hopper::CtaBarrierOp::create(b_, loc_);
 }
 
 /// if (warp < end of role 1) role 1 else if (warp < end of role 2) role 2 ...; the warps of a shared warpgroup lie in one branch,
@@ -241,7 +245,11 @@ LogicalResult Lowering::emit(Operation* op) {
       .Case<tile::ReleaseOp>([&](tile::ReleaseOp o) { emit_signal(o.getRing(), mapped(o.getStage()), false); return success(); })
       .Case<tile::SyncOp>([&](auto) { emit_sync(); return success(); })
       .Case<tile::WarpSyncOp>([&](auto) { hopper::WarpBarrierOp::create(b_, loc_); return success(); })
-      .Case<tile::FenceAsyncOp>([&](auto) { hopper::FenceProxyAsyncOp::create(b_, loc_); return success(); })
+      .Case<tile::FenceAsyncOp>([&](tile::FenceAsyncOp o) {
+        if (o.getGlobal()) hopper::FenceProxyAsyncGlobalOp::create(b_, loc_);
+        else hopper::FenceProxyAsyncOp::create(b_, loc_);
+        return success();
+      })
       .Case<tile::GridWaitOp>([&](auto) { hopper::GridWaitOp::create(b_, loc_); return success(); })
       .Case<tile::GridLaunchOp>([&](auto) { hopper::GridLaunchOp::create(b_, loc_); return success(); })
       .Case<tile::AtOp, tile::ViewOp>([&](auto) { return success(); })  // resolved where used

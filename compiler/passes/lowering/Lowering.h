@@ -72,6 +72,8 @@ struct RingPlan {
   int stages = 0;
   int full_arrivals = 0, empty_arrivals = 0;
   int bytes = 0;                     // that TMA brings for each stage
+  bool copied = false;               // by the producer's threads, whose arrivals say when
+  int ctas = 1;                      // of the cluster that fill and empty a stage together
 };
 RingPlan plan_ring(tile::RingOp ring, const LaunchPlan& launch);
 /// Arrivals that complete a phase of a barrier with named participants.
@@ -135,6 +137,29 @@ class Lowering {
   void emit_vector_load(const SharedPlace& from, const Fragment& to, bool transposed);
   mlir::SmallVector<Value> tma_coords(mlir::ValueRange coords, mlir::ValueRange ragged, int panel_start);
   Value map_parameter(Value tensor, llvm::ArrayRef<std::int64_t> box, bool ragged, bool swizzled);
+  // Clusters.cpp
+  std::optional<mlir::LogicalResult> emit_cluster(mlir::Operation* op);
+  void meet_cluster();
+  void arrive_in_cluster(Value barrier);
+  Value remote_address(Value tile, Value row, Value column, Value rank);
+  // Debug.cpp
+  std::optional<mlir::LogicalResult> emit_debug(mlir::Operation* op);
+  void emit_printf(tile::PrintfOp op);
+  void emit_assert(tile::AssertOp op);
+  void emit_ptx(tile::PtxOp op);
+  Value text_address(llvm::StringRef text);
+  mlir::LLVM::LLVMFuncOp system_function(llvm::StringRef name, Type result, llvm::ArrayRef<Type> parameters);
+  // Chunks.cpp
+  struct Chunk { Value shared, global, inside; };  // shared address, pointer, whether the tensor has it
+  struct ChunkBox { Value tensor, tile; mlir::ValueRange coords, ragged; llvm::ArrayRef<std::int64_t> box; };
+  mlir::FailureOr<Chunk> chunk_at(const ChunkBox& from, const SharedPlace& place, Value row, Value col);
+  mlir::LogicalResult each_chunk(const ChunkBox& from, llvm::function_ref<void(const Chunk&)> body);
+  mlir::LogicalResult emit_copy_async(tile::CopyAsyncOp op);
+  mlir::LogicalResult emit_copy_in(tile::CopyInOp op);
+  mlir::LogicalResult emit_copy_out(tile::CopyOutOp op);
+  void emit_bulk_load(tile::BulkLoadOp op);
+  void emit_bulk_store(tile::BulkStoreOp op);
+  std::optional<mlir::LogicalResult> emit_copy(mlir::Operation* op);
   // Memory.cpp
   SharedPlace place_of(Value tile);
   Value shared_address(const SharedPlace& place, Value row, Value col);
@@ -143,7 +168,8 @@ class Lowering {
   int matrix_offset(const SharedPlace& place, int c0, bool transposed);
   Value shared_pointer(Value address, int offset = 0);
   Value element_pointer(const SharedPlace& place, const Fragment& f, int index, bool transposed, Value& lane_address);
-  Value global_pointer(Value tensor, mlir::ValueRange coords);
+  Value global_pointer(Value tensor, mlir::ValueRange coords) { return pointer_at(tensor, mapped(coords)); }
+  Value pointer_at(Value tensor, mlir::ValueRange coords);
   Value element_pointer(const SharedPlace& place, mlir::ValueRange coords, unsigned& alignment);
   Value load_element(Value pointer, Type element, unsigned alignment);
   void store_element(Value pointer, Type element, Value value);

@@ -168,8 +168,8 @@ std::int64_t Lowering::static_stride(Value tensor, unsigned axis) {
   return stride;
 }
 
-/// Pointer to the element at `coords` (to the first one without), offsets in 64 bits.
-Value Lowering::global_pointer(Value tensor, ValueRange coords) {
+/// Pointer to the element at the emitted `coords` (to the first one without), offsets in 64 bits.
+Value Lowering::pointer_at(Value tensor, ValueRange coords) {
   auto arg = cast<BlockArgument>(tensor);
   Value base;
   for (auto& p : parameters_)
@@ -178,7 +178,7 @@ Value Lowering::global_pointer(Value tensor, ValueRange coords) {
   auto i64 = b_.getI64Type();
   Value offset;
   for (auto [axis, c] : llvm::enumerate(coords)) {
-    Value term = arith::ExtSIOp::create(b_, loc_, i64, mapped(c));
+    Value term = arith::ExtSIOp::create(b_, loc_, i64, c);
     std::int64_t stride = static_stride(tensor, axis);
     if (stride >= 0) {
       if (stride != 1) term = arith::MulIOp::create(b_, loc_, term, arith::ConstantOp::create(b_, loc_, b_.getI64IntegerAttr(stride)));

@@ -1,5 +1,6 @@
 // Rings and barriers.
 #include "compiler/passes/lowering/Lowering.h"
+#include "compiler/verify/Uses.h"
 
 using namespace mlir;
 
@@ -16,17 +17,22 @@ RingPlan plan_ring(tile::RingOp ring, const LaunchPlan& launch) {
   std::set<void*> loaded;
   for (Operation* user : ring.getRing().getUsers()) {
     if (isa<tile::CommitOp>(user)) committed = true;
+    if (isa<tile::CopyAsyncOp>(user)) plan.copied = true;
+    Value filled = verify::filling_of(user).tile;
+    if (!filled || isa<tile::CopyAsyncOp>(user)) continue;
+    auto at = filled.getDefiningOp<tile::AtOp>();
+    void* tile = (at ? at.getTile() : filled).getAsOpaquePointer();
+    auto type = cast<tile::SharedType>(filled.getType());
     auto load = dyn_cast<tile::TmaLoadOp>(user);
-    if (!load) continue;
-    auto at = load.getTile().getDefiningOp<tile::AtOp>();
-    void* tile = (at ? at.getTile() : load.getTile()).getAsOpaquePointer();
-    auto type = load.getTile().getType();
+    int parts = load && load.getMulticast() ? launch.cluster_size() : 1;
+    plan.ctas = std::max(plan.ctas, parts);
     if (loaded.insert(tile).second)
-      plan.bytes += static_cast<int>(type.getShape()[0] * type.getShape()[1] * tile::element_bytes(type.getElementType()));
+      plan.bytes += parts * static_cast<int>(type.getShape()[0] * type.getShape()[1] * tile::element_bytes(type.getElementType()));
   }
-  plan.full_arrivals = (plan.bytes ? 1 : 0) + (committed ? arrivals(launch, ring.getProducer()) : 0);
+  int warps = arrivals(launch, ring.getProducer());
+  plan.full_arrivals = (plan.bytes ? 1 : 0) + (committed ? warps : 0) + (plan.copied ? 32 * warps : 0);
   for (Attribute consumer : ring.getConsumers())
-    plan.empty_arrivals += arrivals(launch, cast<StringAttr>(consumer).getValue());
+    plan.empty_arrivals += plan.ctas * arrivals(launch, cast<StringAttr>(consumer).getValue());
   return plan;
 }
 
@@ -91,7 +97,10 @@ void Lowering::emit_acquire(tile::AcquireOp op) {
   const RingPosition& position = positions_[{key, true}];
   Value phase = read_slot(position.phase, b_.getI32Type());
   Value stage = advance(position, plan.stages);
-  waiting("acquire " + op.getRing().getDefiningOp<tile::RingOp>().getSymName().str(), [&] { hopper::MbarrierWaitOp::create(b_, loc_, barrier_address(plan, stage, false), phase); });
+  waiting("acquire " + op.getRing().getDefiningOp<tile::RingOp>().getSymName().str(), [&] {
+    if (plan.ctas > 1) hopper::MbarrierWaitClusterOp::create(b_, loc_, barrier_address(plan, stage, false), phase);
+    else hopper::MbarrierWaitOp::create(b_, loc_, barrier_address(plan, stage, false), phase);
+  });
   if (plan.bytes)
     by_leader([&] { hopper::MbarrierExpectOp::create(b_, loc_, barrier_address(plan, stage, true), plan.bytes); });
   map_.map(op.getStage(), stage);
@@ -109,7 +118,9 @@ void Lowering::emit_wait(tile::WaitOp op) {
 
 void Lowering::emit_signal(Value ring, Value stage, bool full) {
   const RingPlan& plan = rings_[ring.getAsOpaquePointer()];
+  if (full && plan.copied) hopper::CpAsyncArriveOp::create(b_, loc_, barrier_address(plan, stage, true));
   if (!role_.single_thread) hopper::WarpBarrierOp::create(b_, loc_);
+  if (!full && plan.ctas > 1) return arrive_in_cluster(barrier_address(plan, stage, false));
   by_lane_zero([&] { hopper::MbarrierArriveOp::create(b_, loc_, barrier_address(plan, stage, full)); });
 }
 

@@ -33,12 +33,18 @@ struct InferLayouts : PassWrapper<InferLayouts, OperationPass<ModuleOp>> {
       return tile.emitOpError() << "\"" << tile.getSymName() << "\" [" << shape[0] << ", " << shape[1] << "] of " << element
                                 << " is an operand of a product; such a tile has no padding, rows a multiple of 8 and columns a multiple of "
                                 << layout::kPanelBytes / bytes << " (the 128-byte swizzle)";
+    bool bulk = false;
+    for_each_use(tile, [&](Operation* user, Value) { bulk |= isa<tile::BulkLoadOp, tile::BulkStoreOp>(user); });
+    if (bulk && (multiplied || tile.getPad()))
+      return tile.emitOpError() << "\"" << tile.getSymName() << "\" " << (multiplied ? "is an operand of a product" : "has padded rows")
+                                << " and is moved by a bulk copy, which takes rows one after the other; use TMA";
+    fits &= !bulk;
     tile.setLayout(fits ? "swizzle128" : "row_major");
     LogicalResult agrees = success();
     for_each_use(tile, [&](Operation* user, Value used) {
       if (failed(agrees)) return;
       if (auto gemm = dyn_cast<tile::GemmOp>(user)) agrees = check_operand(gemm, tile, used);
-      if (isa<tile::TmaLoadOp, tile::TmaStoreOp>(user)) agrees = check_copy(user, tile, used, fits);
+      if (isa<tile::TmaLoadOp, tile::TmaStoreOp, tile::BulkLoadOp, tile::BulkStoreOp>(user)) agrees = check_copy(user, tile, used, fits);
       if (bytes == 2 && moves_matrices(user)) agrees = check_matrices(user, tile, used);
     });
     return agrees;

@@ -106,7 +106,7 @@ std::string write_sidecar(tile::KernelOp kernel, const lowering::Lowering& lower
   out["name"] = kernel.getSymName().str();
   out["threads"] = launch.threads;
   out["dynamic_shared_bytes"] = kernel->getAttrOfType<IntegerAttr>("shared_bytes").getInt();
-  out["cluster"] = json::Array{1, 1, 1};
+  out["cluster"] = json::Array{launch.cluster[0], launch.cluster[1], launch.cluster[2]};
   json::Array grid, dims, scalars, tensors, parameters, roles, barriers, hand_made, meetings, shared, allow;
   if (auto g = kernel.getGridAttr())
     for (Attribute e : g) grid.push_back(expression(cast<StringAttr>(e).getValue()));

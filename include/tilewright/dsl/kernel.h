@@ -2,6 +2,7 @@
 #pragma once
 #include "tilewright/dsl/concurrency.h"
 #include "tilewright/dsl/cuda.h"
+#include "tilewright/dsl/debug.h"
 #include "tilewright/dsl/ops.h"
 #include "tilewright/dsl/vectors.h"
 
@@ -95,6 +96,28 @@ class Ring {
     builder_->at(where);
     builder_->tma_load(from, tile[s].id, id_, s.id);
   }
+  /// Producer: starts the copy of a box into `part` of this stage, in every CTA of the cluster. Each CTA brings another part of the
+  /// tile, all of one size, which together are the tile; the stage is empty when the consumers of all CTAs have released it.
+  template <ElementTag T>
+  void tma_multicast(Stage s, const Shared<T>& part, const TensorBox<T>& from, Where where = Where::current()) const {
+    builder_->at(where);
+    builder_->none(dsl::with_box(dsl::Call("tma_multicast").value(part.id).value(id_).value(s.id), from));
+  }
+  /// Producer: copies a box by its threads, 16 bytes each at a time, asynchronously (cp.async); commit(s) follows.
+  template <ElementTag T>
+  void copy_async(Stage s, const Staged<T>& tile, const TensorBox<T>& from, Where where = Where::current()) const {
+    builder_->at(where);
+    const dsl::Id to = tile[s].id;
+    builder_->none(dsl::with_box(dsl::Call("copy_async").value(to).value(id_).value(s.id), from));
+  }
+  /// Producer: starts the copy of as many contiguous elements as the tile has, from `at` on, without a tensor map.
+  template <ElementTag T>
+  void bulk_load(Stage s, const Staged<T>& tile, const Tensor<T>& from, dsl::Coords at, Where where = Where::current()) const {
+    const dsl::Ids coords = dsl::ids(*builder_, at);
+    builder_->at(where);
+    const dsl::Id to = tile[s].id;
+    builder_->none(dsl::Call("bulk_load").value(to).value(id_).value(s.id).value(from.id).list(coords));
+  }
 
  private:
   dsl::Builder* builder_;
@@ -157,6 +180,13 @@ class Kernel {
     builder_->at(where);
     builder_->overlay(tile.id, under.id);
   }
+  /// The writers of these tiles do not fence; one fence before the first product or TMA store that reads one serves them all.
+  template <class... Tiles>
+  void defer_fences(const Tiles&... tiles) {
+    (builder_->none(dsl::Call("defer_fence").value(tiles.id)), ...);
+  }
+  /// The compiler inserts no fences; it reports where one is missing.
+  void manual_fences() { builder_->none(dsl::Call("manual_fences")); }
   /// CTAs that should share an SM; bounds the registers of a thread.
   void ctas_per_sm(int count) { builder_->ctas_per_sm(count); }
   Role role(std::string_view name, Warps w, int registers = 0) { return Role(builder_, std::string(name), w, registers); }
@@ -177,6 +207,50 @@ class Kernel {
     builder_->at(name.where);
     return Barrier(builder_, builder_->one(dsl::Call("barrier").text(name.text).integer(arrivers.size()).texts(names)));
   }
+  /// The same in a cluster: a phase completes when the arrivers of every CTA have arrived.
+  Barrier cluster_barrier(dsl::Named name, std::vector<Role> arrivers, std::vector<Role> waiters) {
+    std::vector<std::string> names;
+    for (const auto* list : {&arrivers, &waiters})
+      for (const Role& r : *list) names.push_back(r.name());
+    builder_->at(name.where);
+    const dsl::Id made = builder_->one(dsl::Call("barrier").text(name.text).integer(arrivers.size()).texts(names));
+    builder_->none(dsl::Call("barrier_of_cluster").value(made));
+    return Barrier(builder_, made);
+  }
+  /// CTAs run in clusters of x * y * z, at most 8: at the same time, with access to each other's shared memory. The grid's extents are multiples.
+  void cluster(int x, int y = 1, int z = 1, Where where = Where::current()) {
+    builder_->at(where);
+    builder_->none(dsl::Call("cluster").integer(x).integer(y).integer(z));
+  }
+  /// This CTA's rank in its cluster, x first.
+  Index cluster_rank(Where where = Where::current()) {
+    builder_->at(where);
+    return {{builder_, builder_->one(dsl::Call("cluster_rank"))}};
+  }
+  /// Rendezvous of all threads of the cluster: every role calls it.
+  void cluster_sync(Where where = Where::current()) { cluster_arrive(where), cluster_wait(where); }
+  /// Its two halves.
+  void cluster_arrive(Where where = Where::current()) {
+    builder_->at(where);
+    builder_->none(dsl::Call("cluster_arrive"));
+  }
+  void cluster_wait(Where where = Where::current()) {
+    builder_->at(where);
+    builder_->none(dsl::Call("cluster_wait"));
+  }
+
+  /// Prints for each thread that gets here: C's format with %d %u %x (Index), %lld %llu %llx (Long), %f %e %g (Real). It costs registers and a
+  /// stack and serialises products.
+  template <class... In>
+  void printf(dsl::Named format, const In&... values) { dsl::printf(*builder_, format, values...); }
+  /// Ends the kernel with an error, with `message` and this line, in a thread where the condition does not hold. Costs like printf.
+  void assert_(Pred condition, std::string_view message, Where where = Where::current()) {
+    builder_->at(where);
+    builder_->none(dsl::Call("assert").text(message).value(condition.id));
+  }
+  /// The last resort: PTX text in which `#0`, `#1` are the inputs and `#out0`, `#out1` results of the types Out; gives one value or a tuple.
+  template <dsl::PtxValue... Out, dsl::PtxValue... In>
+  auto ptx(dsl::Named text, const In&... in) { return dsl::ptx<Out...>(*builder_, text, in...); }
 
   /// The function `name` of CUDA C++ text, for calls in roles and maps: k.cuda_function<Real(Real)>("float twice(float x) {...}",
   /// "twice"). Mistakes in the text are reported at their line of it.
@@ -236,6 +310,11 @@ class Kernel {
     builder_->none(dsl::Call("fence").text(dsl::text_of(scope)));
   }
   void fence_async(Where where = Where::current()) { builder_->at(where); builder_->fence_async(); }
+  /// Orders this thread's ordinary writes to global memory before later reads by TMA. Inserted where the kernel does both.
+  void fence_async_global(Where where = Where::current()) {
+    builder_->at(where);
+    builder_->none(dsl::Call("fence_async_global"));
+  }
   void grid_wait(Where where = Where::current()) { builder_->at(where); builder_->grid_wait(); }
   void grid_launch(Where where = Where::current()) { builder_->at(where); builder_->grid_launch(); }
   /// This thread's TMA stores so far: waits until at most `pending` groups still read shared memory.

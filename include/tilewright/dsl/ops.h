@@ -2,7 +2,7 @@
 #pragma once
 #include <utility>
 
-#include "tilewright/dsl/tile.h"
+#include "tilewright/dsl/copies.h"
 
 namespace tilewright {
 
@@ -117,7 +117,8 @@ void store_global(const Tensor<T>& tensor, std::initializer_list<IndexOperand> c
 template <ElementTag T>
 void tma_store(const TensorBox<T>& to, const Shared<T>& tile, Where where = Where::current()) {
   to.builder->at(where);
-  to.builder->tma_store(tile.id, to);
+  if (to.indexed) to.builder->none(dsl::with_box(dsl::Call("tma_store_into").text("").integer(true).value(tile.id), to));
+  else to.builder->tma_store(tile.id, to);
 }
 
 // ------------------------------------------------------------------------------------------------ elementwise

@@ -28,6 +28,7 @@ struct Shape2 {
 template <ElementTag T>
 struct TensorBox : dsl::Box {
   dsl::Builder* builder;
+  bool indexed = false;  // axis 0 is a slot: below 0 there is none
 };
 
 /// A tensor in global memory. Coordinates and boxes have one entry for each axis, outermost first.
@@ -40,6 +41,14 @@ class Tensor {
   /// not negative (the machine stops); those of a load may be.
   TensorBox<T> tile(std::initializer_list<IndexOperand> coords, dsl::Extents extents) const {
     return {{id, ids(coords), std::move(extents), {}}, builder};
+  }
+  /// As tile() at row `slot` of axis 0 with an extent of 1, the rest as given. A slot below 0 is none: it reads as zeros, and nothing
+  /// is stored.
+  TensorBox<T> tile_at(Index slot, std::initializer_list<IndexOperand> coords, dsl::Extents extents) const {
+    auto at = ids(coords);
+    at.insert(at.begin(), slot.id);
+    extents.insert(extents.begin(), 1);
+    return {{id, std::move(at), std::move(extents), {}}, builder, true};
   }
   /// As tile(), but axis 0 counts from row `first` and rows from `count` on lie outside (packed sequences).
   TensorBox<T> ragged_tile(Index first, Index count, std::initializer_list<IndexOperand> coords, dsl::Extents extents) const {

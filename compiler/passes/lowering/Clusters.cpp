@@ -1,0 +1,48 @@
+// Clusters: the barrier of all threads, arrivals in every CTA, elements of other CTAs.
+#include "compiler/passes/lowering/Lowering.h"
+#include "llvm/ADT/TypeSwitch.h"
+
+using namespace mlir;
+
+namespace tilewright::lowering {
+
+void Lowering::meet_cluster() {
+  hopper::ClusterArriveOp::create(b_, loc_);
+  hopper::ClusterWaitOp::create(b_, loc_);
+}
+
+/// One arrival of the warp (or of the role's only thread) at the mbarrier of every CTA; lane r arrives in CTA r.
+void Lowering::arrive_in_cluster(Value barrier) {
+  auto arrive = [&](Value rank) { hopper::MbarrierArriveRemoteOp::create(b_, loc_, hopper::MapSharedOp::create(b_, loc_, barrier, rank)); };
+  if (role_.single_thread) {
+    for (int rank = 0; rank < launch_.cluster_size(); ++rank) arrive(i32(rank));
+    return;
+  }
+  Value some = arith::CmpIOp::create(b_, loc_, arith::CmpIPredicate::ult, lane_, i32(launch_.cluster_size()));
+  auto branch = scf::IfOp::create(b_, loc_, some, false);
+  OpBuilder::InsertionGuard guard(b_);
+  b_.setInsertionPoint(branch.thenBlock()->getTerminator());
+  arrive(lane_);
+}
+
+Value Lowering::remote_address(Value tile, Value row, Value column, Value rank) {
+  return hopper::MapSharedOp::create(b_, loc_, shared_address(place_of(tile), mapped(row), mapped(column)), mapped(rank));
+}
+
+std::optional<LogicalResult> Lowering::emit_cluster(Operation* op) {
+  return llvm::TypeSwitch<Operation*, std::optional<LogicalResult>>(op)
+      .Case<tile::ClusterRankOp>([&](tile::ClusterRankOp o) { map_.map(o.getValue(), hopper::ClusterRankOp::create(b_, loc_)); return success(); })
+      .Case<tile::ClusterArriveOp>([&](auto) { hopper::ClusterArriveOp::create(b_, loc_); return success(); })
+      .Case<tile::ClusterWaitOp>([&](auto) { hopper::ClusterWaitOp::create(b_, loc_); return success(); })
+      .Case<tile::RemoteReadOp>([&](tile::RemoteReadOp o) {
+        map_.map(o.getValue(), hopper::LoadRemoteOp::create(b_, loc_, o.getValue().getType(), remote_address(o.getTile(), o.getRow(), o.getColumn(), o.getRank())));
+        return success();
+      })
+      .Case<tile::RemoteWriteOp>([&](tile::RemoteWriteOp o) {
+        hopper::StoreRemoteOp::create(b_, loc_, remote_address(o.getTile(), o.getRow(), o.getColumn(), o.getRank()), mapped(o.getValue()));
+        return success();
+      })
+      .Default([&](Operation* other) { return emit_debug(other); });
+}
+
+}  // namespace tilewright::lowering
