@@ -14,39 +14,12 @@
 #ifndef TILEWRIGHT_TILEWRIGHT_H
 #define TILEWRIGHT_TILEWRIGHT_H
 
-#include "tilewright/status.h"
+#include "tilewright/device.h"
+#include "tilewright/kernel.h"
 
 #ifdef __cplusplus
 extern "C" {
 #endif
-
-typedef enum tilewright_dtype { TILEWRIGHT_BF16 = 0, TILEWRIGHT_F16 = 1 } tilewright_dtype;
-
-/* Devices that tilewright_create takes beside CUDA ordinals 0, 1, ... */
-enum {
-  TILEWRIGHT_DEVICE_SIM = -1, /* a simulated Hopper on the CPU */
-  TILEWRIGHT_DEVICE_AUTO = -2 /* the thread's current CUDA device if it is an sm_90, else the simulated one */
-};
-
-/* A device with the kernels loaded on it. */
-typedef struct tilewright_handle tilewright_handle;
-
-/* A CUDA stream (CUstream, cudaStream_t). NULL is the legacy default stream. Ignored by a simulated device. */
-typedef void *tilewright_stream;
-
-/* Version of the library as "major.minor.patch"; never NULL. */
-TILEWRIGHT_API const char *tilewright_version(void);
-
-/* Message of the last failed call of this thread, "" if none failed; valid until the thread's next call. */
-TILEWRIGHT_API const char *tilewright_last_error(void);
-
-/* Makes a handle for `device` (a CUDA ordinal or TILEWRIGHT_DEVICE_*) and puts it in *out. The CUDA device's primary
- * context is used; the thread's current context is left as it was.
- * Errors: INVALID_ARGUMENT (out NULL, device < -2), NO_DEVICE. */
-TILEWRIGHT_API tilewright_status tilewright_create(int32_t device, tilewright_handle **out);
-
-/* Unloads the handle's kernels and frees it; no work of it may still be running. NULL is allowed. */
-TILEWRIGHT_API void tilewright_destroy(tilewright_handle *handle);
 
 /* Gated Delta Net, forward. For each sequence and value head h, with the key head h / (Hv / Hk) and a state S (dk x
  * dv): S <- exp(g_t) S;   S <- S + beta_t k_t (v_t - S^T k_t)^T;   o_t = scale * S^T q_t

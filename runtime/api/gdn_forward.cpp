@@ -1,9 +1,7 @@
 // Gated Delta Net, forward, behind the C interface.
-#include <algorithm>
-#include <cstring>
-
 #include "runtime/api/context.h"
 #include "runtime/api/handle.h"
+#include "runtime/api/sized.h"
 #include "runtime/api/status.h"
 #include "runtime/ops/gdn_forward_check.h"
 #include "runtime/sim/simulator.h"
@@ -14,20 +12,8 @@ namespace {
 
 runtime::DeviceAddress address(const void* pointer) { return reinterpret_cast<runtime::DeviceAddress>(pointer); }
 
-/// The caller's struct may be that of an older or a newer header: what it lacks reads as zero, what it has beyond ours
-/// must be zero.
 tilewright_gdn_forward_args read(const tilewright_gdn_forward_args* given) {
-  if (given == nullptr) throw ops::ArgumentError("gdn_forward: args is NULL");
-  constexpr std::uint64_t oldest = sizeof(tilewright_gdn_forward_args), largest = 1 << 16;
-  if (given->size < oldest || given->size > largest)
-    throw ops::ArgumentError("gdn_forward: size is " + std::to_string(given->size) + ", expected sizeof(tilewright_gdn_forward_args) = " +
-                             std::to_string(oldest));
-  tilewright_gdn_forward_args args{};
-  std::memcpy(&args, given, std::min<std::uint64_t>(given->size, sizeof args));
-  const auto* bytes = reinterpret_cast<const unsigned char*>(given);
-  if (std::any_of(bytes + sizeof args, bytes + std::max<std::uint64_t>(given->size, sizeof args), [](unsigned char b) { return b != 0; }))
-    throw ops::UnsupportedError("gdn_forward: args has fields that this library (" TILEWRIGHT_VERSION ") does not know");
-  return args;
+  return api::read_sized(given, sizeof *given, "gdn_forward: args");
 }
 
 ops::GdnForwardArguments arguments_of(const tilewright_gdn_forward_args& a) {

@@ -110,6 +110,7 @@ int command(int argc, const char* const* argv, std::ostream& out, std::ostream& 
   Options o;
   CLI::App app("Tilewright: warp-specialised kernels for NVIDIA Hopper, from C++ to SASS, on the card or on a simulated one.", "tilewright");
   app.require_subcommand(1);
+  app.set_version_flag("--version", "tilewright " TILEWRIGHT_VERSION);
   app.fallthrough(false);
   std::map<const CLI::App*, std::function<int(const Options&, std::ostream&)>> actions;
 

@@ -2,6 +2,7 @@
 #include "runtime/program/arguments.h"
 
 #include <algorithm>
+#include <optional>
 #include <set>
 
 #include "tilewright/error.h"
@@ -81,6 +82,22 @@ TensorArgument check_form(const TensorDescription& description, TensorArgument g
   return given;
 }
 
+/// Ordinary loads and stores of a tensor take strides from its extents, unless the program has them as parameters.
+void check_contiguous(const Sidecar& sidecar, const std::string& name, const TensorArgument& given, const std::string& who) {
+  const auto parameter = [&](ParameterKind kind, std::optional<unsigned> axis) {
+    return std::any_of(sidecar.parameters.begin(), sidecar.parameters.end(), [&](const ParameterDescription& p) {
+      return p.kind == kind && p.tensor == name && (!axis || p.axis == *axis);
+    });
+  };
+  if (!parameter(ParameterKind::pointer, std::nullopt)) return;
+  const std::vector<std::int64_t> expected = contiguous_strides(given.shape);
+  if (std::find(given.shape.begin(), given.shape.end(), 0) != given.shape.end()) return;
+  for (std::size_t axis = 0; axis < given.shape.size(); ++axis)
+    if (given.shape[axis] > 1 && given.strides[axis] != expected[axis] && !parameter(ParameterKind::stride_i64, static_cast<unsigned>(axis)))
+      throw Error(who + ": given strides " + list(given.strides) + ", expected " + list(expected) +
+                  ": the program reads or writes elements of it and takes it to be contiguous");
+}
+
 void bind_scalars(const Sidecar& sidecar, const Scalars& given, const std::string& program, CheckedArguments& checked) {
   const std::set<std::string> wanted = wanted_scalars(sidecar);
   for (const auto& [name, value] : given) {
@@ -135,6 +152,7 @@ CheckedArguments check_arguments(const Sidecar& sidecar, const TensorArguments& 
       continue;  // null with a shape: not given either
     const TensorArgument argument =
         check_form(description, given->second, program + "tensor '" + description.name + "'");
+    check_contiguous(sidecar, description.name, argument, program + "tensor '" + description.name + "'");
     for (std::size_t axis = 0; axis < description.shape.size(); ++axis) {
       const Expression& extent = description.shape[axis];
       if (extent.kind != Expression::Kind::name || !is_dimension(sidecar, extent.name)) continue;

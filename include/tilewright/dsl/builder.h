@@ -89,7 +89,16 @@ class Builder {
         tilewright_program_create(std::string(kernel_name).c_str(), where.file_name(), where.line(), where.column(), &program_);
     if (status != TILEWRIGHT_OK) throw InternalError("a kernel could not be begun");
   }
-  ~Builder() { tilewright_program_destroy(program_); }
+  ~Builder() {
+    if (owned_) tilewright_program_destroy(program_);
+  }
+  /// A builder of a program that somebody else owns.
+  static std::shared_ptr<Builder> borrow(tilewright_program* program) {
+    std::shared_ptr<Builder> b(new Builder);
+    b->program_ = program;
+    b->owned_ = false;
+    return b;
+  }
   Builder(const Builder&) = delete;
   Builder& operator=(const Builder&) = delete;
 
@@ -285,7 +294,10 @@ class Builder {
   /// Ends the innermost role, loop or branch.
   void end() { none(Call("end")); }
 
+  Builder() = default;
+
   tilewright_program* program_ = nullptr;
+  bool owned_ = true;
   Where where_;
   int warps_ = 0;
 };

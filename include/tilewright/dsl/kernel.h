@@ -13,9 +13,17 @@ class Extent {
  public:
   Extent(std::int64_t value) : text_(std::to_string(value)) {}
   Extent(int value) : text_(std::to_string(value)) {}
-  static Extent named(std::string_view name) { return Extent("\"" + std::string(name) + "\"", 0); }
+  static Extent named(std::string_view name) {
+    std::string text(1, '"');
+    text += name;
+    text += '"';
+    return Extent(std::move(text), 0);
+  }
   static Extent apply(std::string_view op, const Extent& a, const Extent& b) {
-    return Extent("[\"" + std::string(op) + "\"," + a.text_ + "," + b.text_ + "]", 0);
+    std::string text("[\"");
+    text += op;
+    text += "\"," + a.text_ + "," + b.text_ + "]";
+    return Extent(std::move(text), 0);
   }
   const std::string& text() const { return text_; }
 
