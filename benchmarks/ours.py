@@ -1,7 +1,11 @@
 """Tilewright as a module of peers.py: peers.py --module ours.py ..."""
+import os
+
 import torch
 
 import capi
+
+os.environ.setdefault("TILEWRIGHT_CACHE_DIR", "off")  # a first call is a first call
 
 NAME = "tilewright"
 

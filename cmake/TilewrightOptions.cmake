@@ -32,9 +32,14 @@ if(TILEWRIGHT_LLVM_LINK STREQUAL "static")
   add_link_options(-static-libstdc++ -static-libgcc -Wl,--icf=all -Wl,-s)
 endif()
 
-if(TILEWRIGHT_SANITIZE)
+if(TILEWRIGHT_SANITIZE STREQUAL "address")
   # vptr needs every class of LLVM to carry sanitizer data; the distribution's has none.
   add_compile_options(-fsanitize=address,undefined -fno-sanitize=vptr -fno-sanitize-recover=undefined
     -fno-omit-frame-pointer)
   add_link_options(-fsanitize=address,undefined)
+elseif(TILEWRIGHT_SANITIZE STREQUAL "thread")
+  add_compile_options(-fsanitize=thread -fno-omit-frame-pointer)
+  add_link_options(-fsanitize=thread)
+elseif(TILEWRIGHT_SANITIZE)
+  message(FATAL_ERROR "TILEWRIGHT_SANITIZE is '${TILEWRIGHT_SANITIZE}', expected OFF, 'address' or 'thread'.")
 endif()

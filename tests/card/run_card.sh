@@ -12,6 +12,7 @@ mkdir -p "$logs"
 export LD_LIBRARY_PATH=$folder${LD_LIBRARY_PATH:+:$LD_LIBRARY_PATH}
 [ -x "$folder/tools/cuda-12.8/bin/ptxas" ] && export TILEWRIGHT_TOOLS=$folder/tools
 export TILEWRIGHT_TEST_DEVICE=cuda
+export TILEWRIGHT_CACHE_DIR=$logs/cache  # not the user's
 sanitizer=${COMPUTE_SANITIZER:-$(command -v compute-sanitizer || echo /usr/local/cuda/bin/compute-sanitizer)}
 
 steps=0 failed=()
