@@ -11,21 +11,25 @@ LoadedPrograms::LoadedPrograms(runtime::Device& device, BuildOptions options, Bu
 }
 
 Kernels LoadedPrograms::get(const std::vector<Source>& sources) {
-  const std::lock_guard lock(mutex_);
   Kernels result(sources.size());
   std::vector<Source> missing;
   std::vector<std::size_t> places;
-  for (std::size_t i = 0; i < sources.size(); ++i) {
-    const auto known = loaded_.find(sources[i].key);
-    if (!sources[i].key.empty() && known != loaded_.end()) {
-      result[i] = known->second;
-    } else {
-      missing.push_back(sources[i]);
-      places.push_back(i);
+  {
+    const std::lock_guard lock(mutex_);
+    for (std::size_t i = 0; i < sources.size(); ++i) {
+      const auto known = loaded_.find(sources[i].key);
+      if (!sources[i].key.empty() && known != loaded_.end()) {
+        result[i] = known->second;
+      } else {
+        missing.push_back(sources[i]);
+        places.push_back(i);
+      }
     }
   }
   if (missing.empty()) return result;
+  // Without the lock: others are not to wait for this configuration. Two threads that want the same kernel share one build.
   const std::vector<BuiltPointer> built = builder_.build(missing, options_);
+  const std::lock_guard lock(mutex_);
   for (std::size_t i = 0; i < missing.size(); ++i) {
     std::shared_ptr<const Loaded>& kernel = missing[i].key.empty() ? programs_[built[i].get()] : loaded_[missing[i].key];
     if (!kernel) {

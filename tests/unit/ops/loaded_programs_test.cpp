@@ -31,6 +31,26 @@ TEST(LoadedPrograms, LoadsEachKernelOnce) {
   EXPECT_EQ(programs.get({{"", program}}), programs.get({{"", program}}));  // found by what it is
 }
 
+TEST(LoadedPrograms, AKernelThatIsThereDoesNotWaitForOneThatIsMade) {
+  const auto device = runtime::make_simulated_device();
+  LoadedPrograms programs(*device);
+  const Kernels there = programs.get(sources_of({64, 64}));
+  std::atomic<bool> begun{false}, looked{false};
+  // Its program is not finished before this thread has found the other kernel.
+  std::jthread slow([&] {
+    programs.get({{"", [&] {
+                     begun = true;
+                     begun.notify_all();
+                     looked.wait(false);
+                     return examples::copy({.rows = 128});
+                   }}});
+  });
+  begun.wait(false);
+  EXPECT_EQ(programs.get(sources_of({64, 64})), there);
+  looked = true;
+  looked.notify_all();
+}
+
 TEST(KernelTable, FindsAConfigurationWithoutItsSources) {
   const auto device = runtime::make_simulated_device();
   LoadedPrograms programs(*device);
