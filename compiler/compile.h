@@ -31,6 +31,7 @@ struct Compiled {
   std::string llvm_ir;
   std::string ptx;
   std::string sidecar;
+  bool calls_cuda = false;         ///< a part of the PTX is NVRTC's
   std::vector<PassRecord> passes;  ///< with record_passes, in the order in which they ran
   double milliseconds = 0;
 };
@@ -43,7 +44,8 @@ using StepHook = std::function<void(const char* step)>;
 /// Compiles for sm_90a. Throws CompileError with the author's file and line. The program is left as it was.
 Compiled compile(const Program& program, const Options& options = {}, const StepHook& step = {});
 
-/// The program as text: equal texts mean equal PTX and sidecars, from the same compiler with the same options.
+/// The program as text: equal texts mean equal PTX and sidecars, from the same compiler with the same options (and the same NVRTC and
+/// headers, where the program calls CUDA functions).
 std::string text_of(const Program& program, const Options& options);
 
 /// Which build of the compiler this is: the build ids of the files that hold it, LLVM and MLIR. A file without a build id is known by its

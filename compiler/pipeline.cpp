@@ -97,7 +97,8 @@ Compiled compile(const Program& program, const Options& options, const StepHook&
     out.passes.push_back({"optimise-llvm", times.optimise, "ll", out.llvm_ir});
     out.passes.push_back({"nvptx", times.emit, "ptx", out.ptx});
   }
-  if (!functions.empty()) {
+  out.calls_cuda = !functions.empty();
+  if (out.calls_cuda) {
     const auto begin_link = std::chrono::steady_clock::now();
     out.ptx = nvrtc::link(out.ptx, functions);
     if (options.record_passes) out.passes.push_back({"link-cuda-functions", std::chrono::duration<double, std::milli>(std::chrono::steady_clock::now() - begin_link).count(), "ptx", out.ptx});

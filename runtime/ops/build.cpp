@@ -118,7 +118,8 @@ class Builder::Job {
         auto made = std::make_shared<Built>(make(program, compile_options_, options_, assembler(), clock));
         made->making.steps = clock.end("done");
         made->making.configuration = configuration.empty() ? "program " + made->stages.name : configuration;
-        if (key) {
+        // The key says nothing of NVRTC and of the headers that a CUDA function includes.
+        if (key && !made->stages.calls_cuda) {
           made->making.key = *key;
           disk_.store(*key, to_record(*made));
         }

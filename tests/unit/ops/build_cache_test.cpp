@@ -184,6 +184,21 @@ TEST_F(BuildCache, WithoutAConfigurationTheProgramIsTheKey) {
   EXPECT_EQ(process.build(source("", 64), ptx_only_), process.build(source("", 64), ptx_only_));
 }
 
+TEST_F(BuildCache, KernelsWithCudaFunctionsAreNotKept) {
+  // Their PTX depends on NVRTC and on the headers that the text includes, of which the key says nothing.
+  for (const char* key : {"", "twice"}) {
+    const Source source{key, [] {
+                          return kernel("twice", [](Kernel& k) {
+                            auto y = k.out<f32>("y", {32});
+                            auto twice = k.cuda_function<Real(Real)>("float twice(float x) { return x + x; }", "twice");
+                            k.role("all", warps(1))([&] { y.write({k.lane()}, twice(k.real(1.0))); });
+                          });
+                        }};
+    EXPECT_TRUE(afresh(source, ptx_only_)->stages.calls_cuda);
+    EXPECT_FALSE(afresh(source, ptx_only_)->making.from_disk) << key;
+  }
+}
+
 TEST_F(BuildCache, StagesAreMadeAfresh) {
   BuildOptions stages = ptx_only_;
   stages.keep_stages = true;
