@@ -264,6 +264,52 @@ TEST(Scan, Vectors) {
   });
 }
 
+// A line for each warp, in place in shared memory.
+TEST(Scan, LinesInSharedMemory) {
+  auto program = kernel("scan_lines", [](Kernel& k) {
+    auto x = k.in<f32>("x", {4, 64});
+    auto y = k.out<f32>("y", {4, 64});
+    auto lines = k.shared<f32>("lines", {4, 64});
+    k.role("all", warpgroups(1))([&] {
+      for_range(k.thread(), k.index(256), 128, [&](Index i) { lines.write(i / 64, i % 64, x.read({i / 64, i % 64})); });
+      k.sync();
+      k.each_warp([&](int w) { row_scan(lines.row(w), "add", {.exclusive = w % 2 == 1, .reverse = w >= 2}); });
+      k.sync();
+      for_range(k.thread(), k.index(256), 128, [&](Index i) { y.write({i / 64, i % 64}, lines.read(i / 64, i % 64)); });
+    });
+  });
+  auto x = noise("f32", {4, 64}, 10);
+  Launch run(program);
+  run.in("x", x).out("y", "f32", {4, 64}).run();
+  expect_matrix(run["y"], 1e-5, [&](auto w, auto c) {
+    std::vector<double> line;
+    for (int i = 0; i < 64; ++i) line.push_back(x.at(w, i));
+    return running(line, "add", {.exclusive = w % 2 == 1, .reverse = w >= 2})[c];
+  });
+}
+
+// x / |x| for each row of 16-bit numbers: a sum of squares and a root.
+TEST(Reduce, NormalisesRows) {
+  auto program = kernel("l2norm", [](Kernel& k) {
+    auto x = k.in<bf16>("x", {64, 128});
+    auto y = k.out<f32>("y", {64, 128});
+    k.role("all", warpgroups(1))([&] {
+      auto f = k.frag<bf16>({64, 128});
+      load_global(f, x, {0, 0}, 0, 1);
+      auto length = row_sum(map<f32>([](Real v) { return v * v; }, f));
+      store_global(y, {0, 0}, map<f32>([](Real v, Real sum) { return v * rsqrt(sum + 1e-6); }, f, length), 0, 1);
+    });
+  });
+  auto x = noise("bf16", {64, 128}, 12);
+  Launch run(program);
+  run.in("x", x).out("y", "f32", {64, 128}).run();
+  expect_matrix(run["y"], 1e-6, [&](auto r, auto c) {
+    double sum = 1e-6;
+    for (int i = 0; i < 128; ++i) sum += x.at(r, i) * x.at(r, i);
+    return x.at(r, c) / std::sqrt(sum);
+  });
+}
+
 // Decay along K: S^T [dv, dk] times a vector over dk (from registers, and from shared memory), and a transposing load with scaled rows.
 TEST(Scale, ColumnsOfTheStateAndRowsOfALoad) {
   auto program = kernel("decay", [](Kernel& k) {

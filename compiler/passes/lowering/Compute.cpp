@@ -67,6 +67,7 @@ void* Lowering::tf32_operand(const Fragment& from) {
       write_slot(to.slots.back(), r);
     }
   }
+  to.number = static_cast<int>(fragments_.size());
   void* key = to.slots.front().getAsOpaquePointer();
   fragments_[key] = std::move(to);
   touched_.insert(key);
@@ -125,7 +126,8 @@ void Lowering::emit_gemm(tile::GemmOp op) {
 /// Waits until `pending` batches are left; the accumulators and A operands of what settles pass through the wait, so that they
 /// stay where they are until then and are free afterwards.
 void Lowering::emit_settle(Value batch, int pending) {
-  std::set<void*> settled, flying;
+  std::map<int, void*> settled;  // in the order of declaration
+  std::set<void*> flying;
   size_t keep = std::min<size_t>(pending, in_flight_.size());
   size_t done = in_flight_.size() - keep;
   auto hold = [&](void* frag) {
@@ -134,10 +136,11 @@ void Lowering::emit_settle(Value batch, int pending) {
   for (size_t i = done; i < in_flight_.size(); ++i)
     for (void* frag : in_flight_[i].second) hold(frag);
   for (void* frag : open_accumulators_) hold(frag);
-  for (size_t i = 0; i < done; ++i) settled.insert(in_flight_[i].second.begin(), in_flight_[i].second.end());
+  for (size_t i = 0; i < done; ++i)
+    for (void* frag : in_flight_[i].second) settled[fragments_[frag].number] = frag;
   SmallVector<Value> regs, slots;
   if (batch || pending == 0)
-    for (void* frag : settled) {
+    for (auto [number, frag] : settled) {
       const Fragment& f = fragments_[frag];
       for (Value s : f.slots) {
         if (!flying.insert(s.getAsOpaquePointer()).second) continue;  // in flight, or part of another fragment that settles

@@ -33,6 +33,7 @@ Fragment Lowering::new_fragment(int rows, int cols, Type element) {
   f.warp_scope = f.rows == 16;
   int registers = f.half() ? (f.elements() + 1) / 2 : f.elements();
   for (int i = 0; i < registers; ++i) f.slots.push_back(slot(f.held(b_)));
+  f.number = static_cast<int>(fragments_.size());
   return f;
 }
 void Lowering::declare_fragment(tile::FragOp op) {
@@ -46,6 +47,7 @@ void Lowering::declare_view(tile::FragViewOp op) {
   void *base = op.getFrag().getAsOpaquePointer(), *key = op.getResult().getAsOpaquePointer();
   const Fragment& from = fragments_[base];
   Fragment view = from;
+  view.number = static_cast<int>(fragments_.size());
   view.cols = static_cast<int>(op.getResult().getType().getShape()[1]);
   size_t per_block = from.slots.size() / (from.cols / 8), first = op.getColumn() / 8 * per_block;
   view.slots.assign(from.slots.begin() + first, from.slots.begin() + first + view.cols / 8 * per_block);

@@ -57,6 +57,7 @@ struct Fragment {
   bool warp_scope = false;
   Type element;
   std::vector<Value> slots;          // one alloca for each register
+  int number = 0;                    // in the order of declaration
   bool half() const { return element.getIntOrFloatBitWidth() == 16; }
   Type held(mlir::OpBuilder& b) const { return half() ? Type(b.getI32Type()) : element; }  // of a register
   int elements() const { return kind == matrix ? cols / 2 : kind == row_vector ? cols / 4 : 2; }

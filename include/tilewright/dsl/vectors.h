@@ -82,6 +82,17 @@ inline Frag<f32> column_min(const Frag<f32>& x, const Shared<f32>& scratch, Wher
 inline Frag<f32> row_scan(const Frag<f32>& x, std::string_view kind, ScanForm form = {}, Where where = Where::current()) {
   return dsl::scan(x, kind, /*down=*/false, form, where);
 }
+/// Running sum along a vector [1, C] of f32 in shared memory, in place, by the one warp that calls it.
+inline void row_scan(const Shared<f32>& line, std::string_view kind, ScanForm form = {}, Where where = Where::current()) {
+  dsl::Builder& b = *line.builder;
+  b.at(where);
+  Frag<f32> v(&b, b.frag("", Element::f32, line.shape.rows, line.shape.cols), line.shape);
+  load(v, line, where);
+  b.scan(v.id, v.id, kind, /*down=*/false, form.exclusive, form.reverse);
+  b.warp_sync();
+  store(line, v, where);
+  b.warp_sync();
+}
 /// Running sum down each column of [R, C], or down the vector [R, 1], over the 16 rows of a warp.
 inline Frag<f32> warp_column_scan(const Frag<f32>& x, std::string_view kind, ScanForm form = {}, Where where = Where::current()) {
   return dsl::scan(x, kind, /*down=*/true, form, where);
