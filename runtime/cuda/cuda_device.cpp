@@ -23,20 +23,17 @@ using runtime::TensorMapSpec;
 class CudaKernel final : public LoadedKernel {
  public:
   CudaKernel(const CudaDevice& device, const KernelImage& image)
-      : device_(device), name(image.name), threads(image.threads), dynamic_shared_bytes(image.dynamic_shared_bytes),
+      : device(device), name(image.name), threads(image.threads), dynamic_shared_bytes(image.dynamic_shared_bytes),
         cluster(image.cluster) {}
   CudaKernel(const CudaKernel&) = delete;
   CudaKernel& operator=(const CudaKernel&) = delete;
   ~CudaKernel() override {
     if (module == nullptr) return;
-    device_.api().cuCtxSetCurrent(device_.context());
-    device_.api().cuModuleUnload(module);
+    device.api().cuCtxSetCurrent(device.context());
+    device.api().cuModuleUnload(module);
   }
 
- private:
-  const CudaDevice& device_;
-
- public:
+  const CudaDevice& device;
   std::string name;
   unsigned threads;
   unsigned dynamic_shared_bytes;
@@ -54,6 +51,37 @@ int map_type(MapElement element) {
     case MapElement::u8: return kMapUint8;
   }
   throw InternalError("tensor map element out of range");
+}
+
+/// The word of an encoded map that holds the map's address and nothing else, found by encoding maps that differ in their addresses
+/// only; the layout of the 128 bytes is not documented. -1 where there is no such word.
+int find_address_word(CudaDevice& device) {
+  TensorMapSpec dense;
+  dense.extents = {64, 1000};
+  dense.strides = {2, 128};
+  dense.box = {64, 8};
+  TensorMapSpec ragged = dense;
+  ragged.rank = 5;
+  ragged.extents = {128, 4, 1u << 30, 0x7fff0000, 0x7fff0000};
+  ragged.strides = {2, 256, 1024, 1024, (1ull << 34) - 1024};
+  ragged.box = {64, 1, 64, 1, 1};
+  ragged.swizzle = runtime::MapSwizzle::b128;
+  int found = -1;
+  for (TensorMapSpec spec : {dense, ragged}) {
+    spec.address = 0x100000;
+    const EncodedTensorMap first = device.encode(spec);
+    for (const runtime::DeviceAddress address : {0x7fedcba98760ull, 0x123456789a10ull, 0x00000ff0ull}) {
+      spec.address = address;
+      const EncodedTensorMap map = device.encode(spec);
+      for (std::size_t i = 0; i < map.words.size(); ++i) {
+        if (map.words[i] == first.words[i]) continue;
+        if (map.words[i] != address || (found >= 0 && found != static_cast<int>(i))) return -1;
+        found = static_cast<int>(i);
+      }
+    }
+    if (found < 0 || first.words[static_cast<std::size_t>(found)] != 0x100000) return -1;
+  }
+  return found;
 }
 
 std::string list(const auto& values, unsigned count) {
@@ -86,7 +114,13 @@ CudaDevice::CudaDevice(const DriverApi& api, int ordinal) : api_(api) {
   multiprocessors_ = static_cast<unsigned>(attribute(kMultiprocessorCount));
   max_shared_bytes_ = static_cast<unsigned>(attribute(kMaxSharedPerBlockOptIn));
   api_.check(api_.cuDriverGetVersion(&driver_version_), "cuDriverGetVersion");
+  pageable_access_ = attribute(kPageableMemoryAccess) != 0;
   api_.check(api_.cuDevicePrimaryCtxRetain(&context_, device_), "cuDevicePrimaryCtxRetain", name_);
+  try {
+    address_word_ = find_address_word(*this);
+  } catch (const Error&) {
+    // Then every move of a map is a call of the driver, which says what is wrong.
+  }
 }
 
 CudaDevice::~CudaDevice() { api_.cuDevicePrimaryCtxRelease_v2(device_); }
@@ -149,6 +183,20 @@ EncodedTensorMap CudaDevice::encode(const TensorMapSpec& spec) {
   return map;
 }
 
+void CudaDevice::move_map(EncodedTensorMap& map, const TensorMapSpec& spec, runtime::DeviceAddress address) {
+  if (address_word_ >= 0) map.words[static_cast<std::size_t>(address_word_)] = address;
+  else Device::move_map(map, spec, address);
+}
+
+std::string CudaDevice::why_not_addressable(runtime::DeviceAddress address) {
+  make_current();
+  int ordinal = -1;
+  const Result result = api_.cuPointerGetAttribute(&ordinal, kPointerDeviceOrdinal, address);
+  const std::string expected = ", expected memory of CUDA device " + std::to_string(device_);
+  if (result != kSuccess) return pageable_access_ ? "" : "is not CUDA memory" + expected;
+  return ordinal == device_ ? "" : "is memory of CUDA device " + std::to_string(ordinal) + expected;
+}
+
 std::unique_ptr<LoadedKernel> CudaDevice::load(const KernelImage& image) {
   make_current();
   if (image.dynamic_shared_bytes > max_shared_bytes_)
@@ -200,7 +248,7 @@ runtime::DeviceVariable CudaDevice::variable(LoadedKernel& loaded, const std::st
 void CudaDevice::launch(LoadedKernel& loaded, const LaunchGeometry& geometry,
                         std::span<const KernelParameter> parameters) {
   auto* kernel = dynamic_cast<CudaKernel*>(&loaded);
-  if (kernel == nullptr) throw Error("launch on a CUDA device of a kernel that was loaded by another device");
+  if (kernel == nullptr || &kernel->device != this) throw Error("launch on a CUDA device of a kernel that was loaded by another device");
   constexpr std::array<unsigned, 3> limits{0x7fffffffu, 65535u, 65535u};
   for (unsigned axis = 0; axis < 3; ++axis) {
     if (geometry.grid[axis] == 0 || geometry.grid[axis] > limits[axis])
@@ -230,8 +278,8 @@ void CudaDevice::launch(LoadedKernel& loaded, const LaunchGeometry& geometry,
   config.dynamic_shared_bytes = kernel->dynamic_shared_bytes;
   config.stream = static_cast<Stream>(geometry.stream);
 
-  std::vector<void*> pointers;
-  pointers.reserve(parameters.size());
+  thread_local std::vector<void*> pointers;
+  pointers.clear();
   for (const KernelParameter& parameter : parameters)
     pointers.push_back(const_cast<std::byte*>(parameter.data()));  // the driver reads them only
   const Result result = api_.cuLaunchKernelEx(&config, kernel->function, pointers.data(), nullptr);

@@ -25,6 +25,9 @@ class CudaDevice final : public runtime::Device {
   void fill(runtime::DeviceAddress to, std::uint8_t value, std::size_t bytes) override;
   /// cuTensorMapEncodeTiled with 256-byte L2 promotion; out-of-bounds elements read as zero.
   runtime::EncodedTensorMap encode(const runtime::TensorMapSpec&) override;
+  /// Writes the address into the encoded map where the driver keeps it as one plain word; else encodes anew.
+  void move_map(runtime::EncodedTensorMap&, const runtime::TensorMapSpec&, runtime::DeviceAddress) override;
+  std::string why_not_addressable(runtime::DeviceAddress) override;
   /// Loads the cubin, or lets the driver assemble the PTX when there is none. The device must outlive the kernel.
   std::unique_ptr<runtime::LoadedKernel> load(const runtime::KernelImage&) override;
   runtime::DeviceVariable variable(runtime::LoadedKernel&, const std::string& name) override;
@@ -33,6 +36,8 @@ class CudaDevice final : public runtime::Device {
   void synchronize() override;
 
   const DriverApi& api() const { return api_; }
+  /// Whether move_map does without the driver.
+  bool moves_maps() const { return address_word_ >= 0; }
   /// Makes the device's context current on this thread.
   void make_current() const;
   Context context() const { return context_; }
@@ -45,6 +50,8 @@ class CudaDevice final : public runtime::Device {
   int driver_version_ = 0;
   unsigned multiprocessors_ = 0;
   unsigned max_shared_bytes_ = 0;
+  bool pageable_access_ = false;  // kernels may use plain host memory
+  int address_word_ = -1;  // the word of an encoded map that holds its address; -1: unknown
 };
 
 }  // namespace tilewright::cuda

@@ -94,6 +94,7 @@ DriverApi load_driver(const std::string& library) {
   TILEWRIGHT_BIND(cuCtxSynchronize);
   TILEWRIGHT_BIND(cuMemAlloc_v2);
   TILEWRIGHT_BIND(cuMemFree_v2);
+  TILEWRIGHT_BIND(cuPointerGetAttribute);
   TILEWRIGHT_BIND(cuMemcpyHtoD_v2);
   TILEWRIGHT_BIND(cuMemcpyDtoH_v2);
   TILEWRIGHT_BIND(cuMemsetD8_v2);

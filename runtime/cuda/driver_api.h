@@ -43,7 +43,11 @@ inline constexpr Result kLaunchFailed = 719;
 inline constexpr int kMultiprocessorCount = 16;
 inline constexpr int kComputeCapabilityMajor = 75;
 inline constexpr int kComputeCapabilityMinor = 76;
+inline constexpr int kPageableMemoryAccess = 88;
 inline constexpr int kMaxSharedPerBlockOptIn = 97;
+
+// CUpointer_attribute
+inline constexpr int kPointerDeviceOrdinal = 9;
 
 // CUfunction_attribute
 inline constexpr int kFunctionSharedBytes = 1;
@@ -114,6 +118,7 @@ struct DriverApi {
   Result (*cuCtxSynchronize)();
   Result (*cuMemAlloc_v2)(DevicePointer*, std::size_t);
   Result (*cuMemFree_v2)(DevicePointer);
+  Result (*cuPointerGetAttribute)(void*, int, DevicePointer);
   Result (*cuMemcpyHtoD_v2)(DevicePointer, const void*, std::size_t);
   Result (*cuMemcpyDtoH_v2)(void*, DevicePointer, std::size_t);
   Result (*cuMemsetD8_v2)(DevicePointer, unsigned char, std::size_t);

@@ -92,6 +92,15 @@ class Device {
   virtual void copy_to_host(void* to, DeviceAddress from, std::size_t bytes) = 0;
   virtual void fill(DeviceAddress to, std::uint8_t value, std::size_t bytes) = 0;
   virtual EncodedTensorMap encode(const TensorMapSpec&) = 0;
+  /// Moves `map`, encoded from `spec`, to another address: the same as encoding `spec` there.
+  virtual void move_map(EncodedTensorMap& map, const TensorMapSpec& spec, DeviceAddress address) {
+    TensorMapSpec moved = spec;
+    moved.address = address;
+    map = encode(moved);
+  }
+  /// Why kernels of this device cannot use the memory at an address, or an empty text: "is memory of CUDA device 1, expected ...".
+  /// What a device does not know is not refused.
+  virtual std::string why_not_addressable(DeviceAddress) { return {}; }
   virtual std::unique_ptr<LoadedKernel> load(const KernelImage&) = 0;
   /// A variable of the kernel's module by its name in the PTX. Throws Error where it has none.
   virtual DeviceVariable variable(LoadedKernel&, const std::string& name) {

@@ -1,50 +1,8 @@
-#include "runtime/cuda/cuda_device.h"
-
-#include <dlfcn.h>
-#include <gtest/gtest.h>
-
-#include <cstdlib>
-
-#include "fake_libcuda.h"
 #include "runtime/cuda/timing.h"
-#include "tilewright/error.h"
+#include "tests/unit/cuda/cuda_test.h"
 
 namespace tilewright::cuda {
 namespace {
-
-using testing::Test;
-
-template <class F>
-std::string error_of(F action) {
-  try {
-    action();
-  } catch (const Error& error) {
-    return error.what();
-  }
-  return "no error";
-}
-
-#define EXPECT_HAS(text, part) EXPECT_NE((text).find(part), std::string::npos) << "in: " << (text)
-
-class CudaTest : public Test {
- protected:
-  CudaTest() {
-    unsetenv("FAKE_CUDA");
-    void* handle = dlopen(FAKE_LIBCUDA, RTLD_NOW | RTLD_LOCAL);
-    record = reinterpret_cast<FakeRecordFunction>(dlsym(handle, "fake_record"))();
-    *record = {};
-  }
-  ~CudaTest() override { unsetenv("FAKE_CUDA"); }
-  void tell(const char* mode) { setenv("FAKE_CUDA", mode, 1); }
-  runtime::KernelImage image() {
-    runtime::KernelImage result;
-    result.name = "copy";
-    result.ptx = ".version 8.7";
-    result.threads = 256;
-    return result;
-  }
-  FakeRecord* record;
-};
 
 TEST_F(CudaTest, NoDriverLibraryIsNamed) {
   const std::string text = error_of([] { load_driver("libcuda-that-is-not-there.so.1"); });
@@ -195,6 +153,22 @@ TEST_F(CudaTest, VariablesOfAKernelHaveAnAddress) {
   EXPECT_EQ(stamps.address, 0x3000u);
   EXPECT_EQ(stamps.bytes, 64u);
   EXPECT_HAS(error_of([&] { device.variable(*kernel, "other"); }), "variable 'other' of kernel 'copy'");
+}
+
+TEST_F(CudaTest, KernelsTooBigForTheCardAreNamed) {
+  const DriverApi api = load_driver(FAKE_LIBCUDA);
+  CudaDevice device(api, 0);
+  const auto kernel = device.load(image());
+  tell("too_big");
+  const runtime::KernelParameter none = std::as_bytes(std::span(&record->first_parameter, 1));
+  const std::string text = error_of([&] { device.launch(*kernel, {}, std::span(&none, 1)); });
+  EXPECT_HAS(text, "cuLaunchKernelEx failed: CUDA_ERROR_LAUNCH_OUT_OF_RESOURCES");
+  EXPECT_HAS(text, "kernel 'copy', grid [1, 1, 1], 256 threads");
+  EXPECT_HAS(text, "more registers, threads or shared memory than an SM has");
+  tell("full");
+  const std::string full = error_of([&] { device.load(image()); });
+  EXPECT_HAS(full, "cuModuleLoadDataEx failed: CUDA_ERROR_OUT_OF_MEMORY");
+  EXPECT_HAS(full, "kernel 'copy'");
 }
 
 TEST_F(CudaTest, FaultSaysWhereToLook) {

@@ -3,14 +3,27 @@
 
 #include <cstdlib>
 #include <cstring>
+#include <map>
+#include <mutex>
 
 #include "runtime/cuda/driver_api.h"
 
 using namespace tilewright::cuda;
 
 namespace {
+std::mutex mutex;  // guards all below
 FakeRecord record;
 unsigned elapsed_calls = 0;
+std::map<DevicePointer, std::pair<std::size_t, int>> memory;  // bytes and device of each allocation
+std::map<void*, void*> contexts_of_modules;
+std::uintptr_t next_handle = 0x20000;
+thread_local Context current = nullptr;
+
+int devices() {
+  const char* count = std::getenv("FAKE_CUDA_DEVICES");
+  return count != nullptr ? std::atoi(count) : 1;
+}
+constexpr Result kInvalidContext = 201;
 
 bool told(const char* what) {
   const char* mode = std::getenv("FAKE_CUDA");
@@ -19,12 +32,14 @@ bool told(const char* what) {
 
 template <class Handle>
 Result give(Handle* handle) {
+  const std::lock_guard lock(mutex);
   ++record.live;
-  *handle = reinterpret_cast<Handle>(std::uintptr_t{0x1000});
+  *handle = reinterpret_cast<Handle>(next_handle += 16);
   return kSuccess;
 }
 
 Result take() {
+  const std::lock_guard lock(mutex);
   --record.live;
   return kSuccess;
 }
@@ -41,12 +56,14 @@ Result cuGetErrorName(Result result, const char** name) {
     case kNoDevice: *name = "CUDA_ERROR_NO_DEVICE"; return kSuccess;
     case kInvalidPtx: *name = "CUDA_ERROR_INVALID_PTX"; return kSuccess;
     case kIllegalAddress: *name = "CUDA_ERROR_ILLEGAL_ADDRESS"; return kSuccess;
+    case kLaunchOutOfResources: *name = "CUDA_ERROR_LAUNCH_OUT_OF_RESOURCES"; return kSuccess;
+    case kInvalidContext: *name = "CUDA_ERROR_INVALID_CONTEXT"; return kSuccess;
     case 1: *name = "CUDA_ERROR_INVALID_VALUE"; return kSuccess;
     default: return 1;
   }
 }
 Result cuGetErrorString(Result, const char** words) { return *words = "words of the driver", kSuccess; }
-Result cuDeviceGetCount(int* count) { return *count = told("empty") ? 0 : 1, kSuccess; }
+Result cuDeviceGetCount(int* count) { return *count = told("empty") ? 0 : devices(), kSuccess; }
 Result cuDeviceGet(DeviceOrdinal* device, int ordinal) { return *device = ordinal, kSuccess; }
 Result cuDeviceGetName(char* name, int size, DeviceOrdinal) {
   std::strncpy(name, told("ampere") ? "NVIDIA A100" : "NVIDIA H200", static_cast<std::size_t>(size));
@@ -58,22 +75,55 @@ Result cuDeviceGetAttribute(int* value, int attribute, DeviceOrdinal) {
     case kComputeCapabilityMinor: *value = 0; return kSuccess;
     case kMultiprocessorCount: *value = 114; return kSuccess;
     case kMaxSharedPerBlockOptIn: *value = 232448; return kSuccess;
+    case kPageableMemoryAccess: *value = told("pageable"); return kSuccess;
     default: return 1;
   }
 }
-Result cuDevicePrimaryCtxRetain(Context* context, DeviceOrdinal) { return give(context); }
-Result cuDevicePrimaryCtxRelease_v2(DeviceOrdinal) { return take(); }
-Result cuCtxGetCurrent(Context* context) { return *context = nullptr, kSuccess; }
-Result cuCtxGetDevice(int* device) { return *device = 0, 201; }  // no context is current
-Result cuCtxSetCurrent(Context) { return kSuccess; }
-Result cuCtxSynchronize() { return told("fault") ? kIllegalAddress : kSuccess; }
-Result cuMemAlloc_v2(DevicePointer* pointer, std::size_t bytes) {
-  if (told("full")) return kOutOfMemory;
-  ++record.live;
-  *pointer = reinterpret_cast<DevicePointer>(std::malloc(bytes));
+Result cuDevicePrimaryCtxRetain(Context* context, DeviceOrdinal device) {
+  give(context);
+  *context = static_cast<Context>(fake_context(device));
   return kSuccess;
 }
-Result cuMemFree_v2(DevicePointer pointer) { return std::free(reinterpret_cast<void*>(pointer)), take(); }
+Result cuDevicePrimaryCtxRelease_v2(DeviceOrdinal) { return take(); }
+Result cuCtxGetCurrent(Context* context) { return *context = current, kSuccess; }
+Result cuCtxGetDevice(int* device) {
+  if (current == nullptr) return kInvalidContext;
+  for (int i = 0; i < devices(); ++i)
+    if (fake_context(i) == current) return *device = i, kSuccess;
+  return *device = 0, kSuccess;  // a context of the caller's own
+}
+Result cuCtxSetCurrent(Context context) { return current = context, kSuccess; }
+Result cuCtxSynchronize() {
+  const std::lock_guard lock(mutex);
+  ++record.synchronisations;
+  return told("fault") ? kIllegalAddress : kSuccess;
+}
+Result cuMemAlloc_v2(DevicePointer* pointer, std::size_t bytes) {
+  if (told("full")) return kOutOfMemory;
+  int device = 0;
+  if (cuCtxGetDevice(&device) != kSuccess) return kInvalidContext;
+  const std::lock_guard lock(mutex);
+  ++record.live;
+  ++record.allocations;
+  *pointer = reinterpret_cast<DevicePointer>(std::aligned_alloc(256, (bytes + 255) / 256 * 256));
+  memory[*pointer] = {bytes, device};
+  return kSuccess;
+}
+Result cuMemFree_v2(DevicePointer pointer) {
+  {
+    const std::lock_guard lock(mutex);
+    memory.erase(pointer);
+  }
+  return std::free(reinterpret_cast<void*>(pointer)), take();
+}
+Result cuPointerGetAttribute(void* value, int attribute, DevicePointer pointer) {
+  const std::lock_guard lock(mutex);
+  auto found = memory.upper_bound(pointer);
+  if (attribute != kPointerDeviceOrdinal || found == memory.begin()) return 1;
+  --found;
+  if (pointer >= found->first + found->second.first) return 1;
+  return *static_cast<int*>(value) = found->second.second, kSuccess;
+}
 Result cuMemcpyHtoD_v2(DevicePointer to, const void* from, std::size_t bytes) {
   return std::memcpy(reinterpret_cast<void*>(to), from, bytes), kSuccess;
 }
@@ -84,11 +134,17 @@ Result cuMemsetD8_v2(DevicePointer to, unsigned char value, std::size_t bytes) {
   return std::memset(reinterpret_cast<void*>(to), value, bytes), kSuccess;
 }
 Result cuMemsetD8Async(DevicePointer, unsigned char, std::size_t, Stream) { return ++record.flushes, kSuccess; }
-Result cuTensorMapEncodeTiled(void* map, int element, std::uint32_t rank, void*, const std::uint64_t* extents,
+Result cuTensorMapEncodeTiled(void* map, int element, std::uint32_t rank, void* address, const std::uint64_t* extents,
                               const std::uint64_t* strides, const std::uint32_t* box, const std::uint32_t*, int,
                               int swizzle, int promotion, int fill) {
   if (told("bad_map")) return 1;
+  const std::lock_guard lock(mutex);
+  ++record.encoded_maps;
   std::memset(map, 0x5a, 128);
+  auto* words = static_cast<std::uint64_t*>(map);
+  words[1] = reinterpret_cast<std::uint64_t>(address);
+  words[2] = extents[0] ^ extents[rank - 1] << 20;
+  if (told("opaque_map")) words[3] = words[1] >> 4;
   record.extents.assign(extents, extents + rank);
   record.strides.assign(strides, strides + rank - 1);
   record.box.assign(box, box + rank);
@@ -104,12 +160,24 @@ Result cuModuleLoadDataEx(Module* module, const void* image, unsigned count, int
       if (options[i] == kJitErrorLog) std::strcpy(static_cast<char*>(values[i]), "line 7; unknown instruction");
     return kInvalidPtx;
   }
+  if (current == nullptr) return kInvalidContext;
+  if (told("full")) return kOutOfMemory;
+  give(module);
+  const std::lock_guard lock(mutex);
   record.module = static_cast<const char*>(image);
-  return give(module);
+  ++record.modules;
+  contexts_of_modules[*module] = current;
+  return kSuccess;
 }
-Result cuModuleUnload(Module) { return take(); }
-Result cuModuleGetFunction(Function* function, Module, const char*) {
-  return *function = reinterpret_cast<Function>(std::uintptr_t{0x2000}), kSuccess;
+Result cuModuleUnload(Module module) {
+  {
+    const std::lock_guard lock(mutex);
+    contexts_of_modules.erase(module);
+  }
+  return take();
+}
+Result cuModuleGetFunction(Function* function, Module module, const char*) {
+  return *function = reinterpret_cast<Function>(module), kSuccess;  // a module has one function here
 }
 Result cuModuleGetGlobal_v2(DevicePointer* address, std::size_t* bytes, Module, const char* name) {
   if (std::strcmp(name, "stamps") != 0) return static_cast<Result>(500);   // CUDA_ERROR_NOT_FOUND
@@ -120,7 +188,10 @@ Result cuFuncSetAttribute(Function, int attribute, int value) {
   if (attribute == kFunctionMaxDynamicShared) record.max_dynamic_shared = value;
   return kSuccess;
 }
-Result cuLaunchKernelEx(const LaunchConfig* config, Function, void** parameters, void**) {
+Result cuLaunchKernelEx(const LaunchConfig* config, Function function, void** parameters, void**) {
+  if (told("too_big")) return kLaunchOutOfResources;
+  const std::lock_guard lock(mutex);
+  if (contexts_of_modules[function] != current) return kInvalidContext;
   ++record.launches;
   record.grid = {config->grid[0], config->grid[1], config->grid[2]};
   record.threads = config->block[0] * config->block[1] * config->block[2];
@@ -136,11 +207,23 @@ Result cuLaunchKernelEx(const LaunchConfig* config, Function, void** parameters,
     if (attribute.id == kLaunchProgrammaticSerialization) record.programmatic = attribute.flag;
   }
   if (parameters[0] != nullptr) std::memcpy(&record.first_parameter, parameters[0], 4);
+  if (record.keep_launches) {
+    FakeLaunch& launch = record.all.emplace_back();
+    launch.context = current;
+    launch.function = function;
+    launch.stream = config->stream;
+    launch.grid = record.grid;
+    launch.cluster = record.cluster;
+    launch.programmatic = record.programmatic != 0;
+  }
   return kSuccess;
 }
 Result cuStreamCreate(Stream* stream, unsigned) { return give(stream); }
 Result cuStreamDestroy_v2(Stream) { return take(); }
-Result cuStreamSynchronize(Stream) { return kSuccess; }
+Result cuStreamSynchronize(Stream) {
+  const std::lock_guard lock(mutex);
+  return ++record.synchronisations, kSuccess;
+}
 Result cuStreamBeginCapture_v2(Stream, int) { return kSuccess; }
 Result cuStreamEndCapture(Stream, Graph* graph) { return give(graph); }
 Result cuGraphInstantiateWithFlags(GraphExec* exec, Graph, unsigned long long) { return give(exec); }

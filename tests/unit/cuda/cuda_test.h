@@ -1,0 +1,50 @@
+// Tests of the CUDA device over the fake driver.
+#pragma once
+#include <dlfcn.h>
+#include <gtest/gtest.h>
+
+#include <cstdlib>
+
+#include "runtime/cuda/cuda_device.h"
+#include "tests/fake_cuda/fake_libcuda.h"
+#include "tilewright/error.h"
+
+namespace tilewright::cuda {
+
+template <class F>
+std::string error_of(F action) {
+  try {
+    action();
+  } catch (const Error& error) {
+    return error.what();
+  }
+  return "no error";
+}
+
+#define EXPECT_HAS(text, part) EXPECT_NE((text).find(part), std::string::npos) << "in: " << (text)
+
+class CudaTest : public testing::Test {
+ protected:
+  CudaTest() {
+    unsetenv("FAKE_CUDA");
+    unsetenv("FAKE_CUDA_DEVICES");
+    void* handle = dlopen(FAKE_LIBCUDA, RTLD_NOW | RTLD_LOCAL);
+    record = reinterpret_cast<FakeRecordFunction>(dlsym(handle, "fake_record"))();
+    *record = {};
+  }
+  ~CudaTest() override {
+    unsetenv("FAKE_CUDA");
+    unsetenv("FAKE_CUDA_DEVICES");
+  }
+  void tell(const char* mode) { setenv("FAKE_CUDA", mode, 1); }
+  runtime::KernelImage image() {
+    runtime::KernelImage result;
+    result.name = "copy";
+    result.ptx = ".version 8.7";
+    result.threads = 256;
+    return result;
+  }
+  FakeRecord* record;
+};
+
+}  // namespace tilewright::cuda
