@@ -8,19 +8,39 @@ import pathlib
 from ctypes import POINTER, c_char_p, c_float, c_int32, c_int64, c_uint64, c_void_p
 
 DEVICE_SIM, DEVICE_AUTO = -1, -2
-BF16, F16 = 0, 1
+BF16, F16, F32, I32, I64 = range(5)
+
+
+class Operand(ctypes.Structure):
+    """tilewright_operand: an address, strides in elements (zeros: contiguous) and an element type."""
+
+    _fields_ = [("data", c_void_p), ("strides", c_int64 * 4), ("dtype", c_int32), ("reserved", c_int32)]
+
+    def __init__(self, data=None, dtype=BF16, strides=()):
+        super().__init__(data=data, dtype=dtype, strides=(c_int64 * 4)(*strides))
+
+
+def _fields(kind, names):
+    return [(name, kind) for name in names.split()]
 
 
 class GdnForwardArgs(ctypes.Structure):
     """tilewright_gdn_forward_args, field by field."""
 
     _fields_ = (
-        [("size", c_uint64)]
-        + [(n, c_void_p) for n in ("q", "k", "v", "g", "beta", "cu_seqlens", "initial_state", "o", "final_state")]
-        + [(n, c_int64) for n in ("T", "N", "batch")]
-        + [(n, c_int32) for n in ("hk", "hv", "dk", "dv", "dtype")]
+        _fields(c_uint64, "size flags")
+        + _fields(c_int64, "T N batch")
+        + _fields(c_int32, "hq hk hv dk dv")
         + [("scale", c_float)]
-        + [(n, c_int32) for n in ("cu_seqlens_is_int64", "state_v_first")]
+        + _fields(Operand, "q k v g beta")
+        + _fields(c_int32, "gate_domain beta_domain")
+        + [("beta_scale", c_float), ("l2norm", c_int32), ("l2norm_eps", c_float), ("cp", c_int32)]
+        + _fields(Operand, "A_log dt_bias cu_seqlens prefix_lens initial_state read_slots final_state write_slots")
+        + _fields(c_int64, "initial_rows final_rows")
+        + _fields(Operand, "checkpoints checkpoint_starts checkpoint_slots")
+        + _fields(c_int64, "checkpoint_rows checkpoint_count checkpoint_every")
+        + _fields(c_int32, "state_v_first reserved")
+        + _fields(Operand, "o save_T save_b")
         + [("workspace", c_void_p), ("workspace_bytes", c_uint64), ("stream", c_void_p)]
     )
 

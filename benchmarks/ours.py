@@ -22,7 +22,7 @@ def handle():
 
 def workspace(args):
     """One buffer for each set of sizes: calls that follow each other on one stream may share it."""
-    key = (args.T, args.N, args.hk, args.hv, args.dk, args.dv, args.dtype)
+    key = (args.T, args.N, args.hk, args.hv)
     if key not in _workspaces:
         size = handle().gdn_forward_workspace(args)
         _workspaces[key] = torch.empty(max(size, 1), dtype=torch.uint8, device="cuda"), size
@@ -35,11 +35,14 @@ def forward(x):
     n = len(x.lens)
     o = torch.empty_like(x.v)
     final = torch.empty_like(x.h0)
+    half = capi.BF16 if x.v.dtype == torch.bfloat16 else capi.F16
+    offsets = capi.I64 if x.cu.dtype == torch.int64 else capi.I32
     args = capi.GdnForwardArgs(
-        q=x.q.data_ptr(), k=x.k.data_ptr(), v=x.v.data_ptr(), g=x.g.data_ptr(), beta=x.beta.data_ptr(),
-        cu_seqlens=x.cu.data_ptr(), initial_state=x.h0.data_ptr(), o=o.data_ptr(), final_state=final.data_ptr(),
-        T=x.v.shape[1], N=n, batch=1, hk=x.hq, hv=x.hv, dk=x.d, dv=x.d,
-        dtype=capi.BF16 if x.v.dtype == torch.bfloat16 else capi.F16, scale=x.scale,
+        q=capi.Operand(x.q.data_ptr(), half), k=capi.Operand(x.k.data_ptr(), half), v=capi.Operand(x.v.data_ptr(), half),
+        g=capi.Operand(x.g.data_ptr(), capi.F32), beta=capi.Operand(x.beta.data_ptr(), capi.F32),
+        cu_seqlens=capi.Operand(x.cu.data_ptr(), offsets), initial_state=capi.Operand(x.h0.data_ptr(), capi.F32),
+        o=capi.Operand(o.data_ptr(), half), final_state=capi.Operand(final.data_ptr(), capi.F32),
+        T=x.v.shape[1], N=n, batch=1, hk=x.hq, hv=x.hv, dk=x.d, dv=x.d, scale=x.scale,
         stream=torch.cuda.current_stream().cuda_stream)
     args.workspace, args.workspace_bytes = workspace(args)
     handle().gdn_forward(args)

@@ -61,9 +61,10 @@ int cold_child(const std::string& text, const std::string& kind) {
   const auto device = runtime::make_device(kind);
   const auto ready = Clock::now();
   ops::LoadedPrograms programs(*device);
-  const auto loaded = programs.get({ops::gdn_prologue_source(heads, gdn::DType::bf16),
-                                    ops::gdn_forward_source(heads, gdn::DType::bf16, gdn::StateOrder::k_first, gdn::Form::full),
-                                    ops::gdn_forward_source(heads, gdn::DType::bf16, gdn::StateOrder::k_first, gdn::Form::split)});
+  ops::GdnForwardKernels full, split;
+  full.pack = ops::gdn_prologue_pack(heads.hv / heads.hk);
+  split.form = gdn::Form::split;
+  const auto loaded = programs.get({ops::gdn_prologue_source(full), ops::gdn_forward_source(full), ops::gdn_forward_source(split)});
   const auto end = Clock::now();
   Json kernels = Json::array();
   for (const auto& k : loaded) {

@@ -92,9 +92,9 @@ Json large_tensors(Setup& setup) {
     o.poison();
     state.poison();
     ops::GdnForwardArguments a;
-    a.q = q.address(), a.k = k.address(), a.v = v.address(), a.g = g.address(), a.beta = beta.address();
-    a.cu_seqlens = cu.address(), a.cu_seqlens_is_int64 = true;
-    a.o = o.address(), a.final_state = state.address();
+    a.q = {q.address()}, a.k = {k.address()}, a.v = {v.address()}, a.o = {o.address()};
+    a.g = {g.address(), {}, ops::Dtype::f32}, a.beta = {beta.address(), {}, ops::Dtype::f32};
+    a.cu_seqlens = {cu.address(), {}, ops::Dtype::i64}, a.final_state = {state.address(), {}, ops::Dtype::f32};
     a.T = T, a.N = N, a.hk = source.hk, a.hv = source.hv;
     a.workspace_bytes = ops::GdnForward::workspace_bytes(a);
     const Buffer workspace(device, a.workspace_bytes);

@@ -133,7 +133,7 @@ class Argument {
   tilewright_argument argument_{};
 };
 
-/// A kernel on a device. The Device must outlive it.
+/// A kernel on a device.
 class Function {
  public:
   explicit Function(tilewright_function* function) : function_(function, tilewright_function_destroy) {}

@@ -68,7 +68,7 @@ TILEWRIGHT_API tilewright_status tilewright_kernel_resources(const tilewright_ke
 /* NULL is allowed. Functions loaded from the kernel stay. */
 TILEWRIGHT_API void tilewright_kernel_destroy(tilewright_kernel *kernel);
 
-/* Loads a kernel on a device. The handle must outlive the function.
+/* Loads a kernel on a device.
  * Errors: INVALID_ARGUMENT, DEVICE_ERROR (the kernel needs more than the card has; the driver's words). */
 TILEWRIGHT_API tilewright_status tilewright_load(tilewright_handle *handle, const tilewright_kernel *kernel,
                                                  tilewright_function **out);

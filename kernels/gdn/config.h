@@ -1,24 +1,34 @@
-// Configuration of the GDN kernels: what is fixed when they are compiled.
+// Configuration of the GDN kernels: what is fixed when they are compiled. Numbers of heads are not: see Heads.
 #pragma once
+#include <cstdint>
+
+#include "tilewright/dsl.h"
 
 namespace tilewright::gdn {
 
 /// Tokens of a chunk.
 inline constexpr int kChunk = 64;
 
-/// Heads and widths. Query and key heads are shared by value_heads / key_heads value heads each.
-struct Heads {
-  int key_heads = 16, value_heads = 64;
-  int dk = 128, dv = 128;
-  int group() const { return value_heads / key_heads; }
+/// Element types of the rows of states. What is absent has the type of what is there.
+struct StateTypes {
+  Element initial = Element::f32, final = Element::f32, checkpoint = Element::f32;
+  bool operator==(const StateTypes&) const = default;
 };
 
 /// The forward kernel.
 struct ForwardConfig {
-  Heads heads;
+  int dk = 128, dv = 128;
   int value_columns = 128;     ///< columns of V (rows of S^T) of one CTA: 128, or 64 where chains are few
-  bool state_v_first = false;  ///< states are [N, Hv, V, K] instead of [N, Hv, K, V]
+  bool state_v_first = false;  ///< a row of states is [heads, dv, dk] instead of [heads, dk, dv]
+  StateTypes states;
+  bool checkpoints = false;    ///< writes the state after every so many chunks
   int stages = 3;
+};
+
+/// The prologue.
+struct PrologueConfig {
+  int dk = 128;
+  int pack = 4;  ///< heads of one CTA, 1 to 4: the heads of a key head, or four of them at a time
 };
 
 }  // namespace tilewright::gdn

@@ -1,6 +1,6 @@
 // GDN forward, the chain kernel.
 //
-// Per chunk of C = 64 tokens of one value head, with the state transposed and kept in registers (S^T: [dv, dk]), b the in-chunk
+// Per chunk of C = 64 tokens of one head, with the state transposed and kept in registers (S^T: [dv, dk]), b the in-chunk
 // cumulative decay in log2 units and b_C its last value:
 //   U^T  = S^T K^T                      W^T = V^T - 2^b U^T              V'^T = W^T T^T        (T = (I + diag(beta) M)^-1 diag(beta))
 //   O^T  = scale 2^b S^T Q^T + V'^T P^T                                   P = tril(scale 2^(b_i - b_j) Q K^T)
@@ -8,28 +8,32 @@
 // A warpgroup owns 64 rows of S^T and never talks to another: each product's result, rounded to 16 bits, is the register operand of
 // the next.
 #pragma once
+#include <optional>
+
+#include "kernels/gdn/checkpoints.h"
 #include "kernels/gdn/sequences.h"
 
 namespace tilewright::gdn {
 
 template <Half T>
 Program forward(ForwardConfig c) {
-  return kernel(c.value_columns == c.heads.dv ? "gdn_forward" : "gdn_forward_split", [=](Kernel& k) {
-    const auto [hk, hv, dk, dv] = c.heads;
-    const int columns = c.value_columns, splits = dv / columns;
-    Dim tokens = k.dim("T"), N = k.dim("N"), slots = k.dim("slots");
-    auto Q = k.in<T>("q", {tokens, hk, dk}), K = k.in<T>("k", {tokens, hk, dk}), V = k.in<T>("v", {tokens, hv, dv});
-    auto Tm = k.in<T>("tm", {slots, hv, kChunk, kChunk});
-    auto B = k.in<f32>("b", {slots, hv, kChunk});
-    auto O = k.out<T>("o", {tokens, hv, dv});
-    std::vector<Extent> state_shape = {N, hv, c.state_v_first ? dv : dk, c.state_v_first ? dk : dv};
-    auto S0 = k.optional_in<f32>("initial_state", state_shape), Sn = k.optional_out<f32>("final_state", state_shape);
-    const int v_axis = c.state_v_first ? 2 : 3, k_axis = c.state_v_first ? 3 : 2;
+  return kernel(c.value_columns == c.dv ? "gdn_forward" : "gdn_forward_split", [=](Kernel& k) {
+    const int dk = c.dk, dv = c.dv, columns = c.value_columns, splits = dv / columns;
+    Dim tokens = k.dim("T"), N = k.dim("N"), slots = k.dim("slots"), heads = k.dim("heads");
+    auto Q = k.in<T>("q", {tokens, k.dim("hq"), dk}), K = k.in<T>("k", {tokens, k.dim("hk"), dk}), V = k.in<T>("v", {tokens, k.dim("hv"), dv});
+    auto Tm = k.in<T>("tm", {slots, heads, kChunk, kChunk});
+    auto B = k.in<f32>("b", {slots, heads, kChunk});
+    auto O = k.out<T>("o", {tokens, heads, dv});
+    States S0(k, "initial_state", States::Use::in, c.states.initial, c), Sn(k, "final_state", States::Use::out, c.states.final, c);
+    Numbering read_slots(k, "read_slots"), write_slots(k, "write_slots");
+    std::optional<Checkpoints> checkpoints;
+    if (c.checkpoints) checkpoints.emplace(k, c);
     Offsets offsets(k);
     Real scale = k.scalar_f32("scale");
+    Index query_group = k.scalar_i32("query_group"), key_group = k.scalar_i32("key_group"), value_group = k.scalar_i32("value_group");
 
-    auto [x, unused1, unused2] = k.grid(N * Extent(hv * splits));
-    Index n = x / (hv * splits), head = x / splits % hv, key_head = head / c.heads.group(), column = (x % splits) * columns;
+    auto [x, unused1, unused2] = k.grid(N * heads * Extent(splits));
+    Index chain_of = x / splits, n = chain_of / heads, head = chain_of - n * heads, column = (x % splits) * columns;
 
     auto q = k.staged<T>("q_tile", c.stages, {kChunk, dk}), key = k.staged<T>("k_tile", c.stages, {kChunk, dk});
     auto v = k.staged<T>("v_tile", c.stages, {kChunk, columns}), tm = k.staged<T>("tm_tile", c.stages, {kChunk, kChunk});
@@ -47,13 +51,14 @@ Program forward(ForwardConfig c) {
 
     loader([&] {
       Sequence s = offsets.sequence(k, n);
+      Index query_head = head / query_group, key_head = head / key_group, value_head = head / value_group;
       k.grid_wait();
       for_(s.chunks() + 1, [&](Index i) {  // one more than there are: the chain looks one chunk ahead, past the end it reads zeros
         Stage at = in.acquire();
         Index row = i * kChunk;
         in.tma_load(at, key, K.ragged_tile(s.first, s.count, {row, key_head, 0}, {kChunk, 1, dk}));
-        in.tma_load(at, q, Q.ragged_tile(s.first, s.count, {row, key_head, 0}, {kChunk, 1, dk}));
-        in.tma_load(at, v, V.ragged_tile(s.first, s.count, {row, head, column}, {kChunk, 1, columns}));
+        in.tma_load(at, q, Q.ragged_tile(s.first, s.count, {row, query_head, 0}, {kChunk, 1, dk}));
+        in.tma_load(at, v, V.ragged_tile(s.first, s.count, {row, value_head, column}, {kChunk, 1, columns}));
         in.tma_load(at, tm, Tm.tile({s.slot + i, head, 0, 0}, {1, 1, kChunk, kChunk}));
         in.tma_load(at, b, B.tile({s.slot + i, head, 0}, {1, 1, kChunk}));
       });
@@ -91,9 +96,12 @@ Program forward(ForwardConfig c) {
       auto e = k.frag<f32>({1, kChunk}, "decay vector");
       fill(St, 0.0);
       if_(S0.present(), [&] {
-        if (c.state_v_first) load_global(St, S0, {n, head, column, 0}, v_axis, k_axis);
-        else load_global(St, S0, {n, head, 0, column}, v_axis, k_axis);
+        Index row = read_slots.at(n);
+        if_(row >= 0, [&] { S0.load(k, St, row, head, column); });
       });
+
+      std::optional<Checkpoints::Position> position;
+      if (checkpoints) position = checkpoints->begin(n);
 
       Var<Stage> current(in.wait()), ready(Stage{k.index(0)}), previous(Stage{k.index(0)});
       map_to(Sb, [](Real x) { return x; }, St);
@@ -127,6 +135,7 @@ Program forward(ForwardConfig c) {
         settle(state);
         in.release(at);
         map_to(Sb, [](Real x) { return x; }, St);
+        if (checkpoints) checkpoints->pass(*position, (i + 1) * kChunk <= s.count, St, Sb, head, column);
         gemm_zero(Ut, Sb, key[next].t());
         Batch u_next = k.batch();
         settle(pv);
@@ -142,8 +151,8 @@ Program forward(ForwardConfig c) {
       });
       if_(s.chunks() > 0, [&] { out.commit(previous.get()); });
       if_(Sn.present(), [&] {
-        if (c.state_v_first) store_global(Sn, {n, head, column, 0}, St, v_axis, k_axis);
-        else store_global(Sn, {n, head, 0, column}, St, v_axis, k_axis);
+        Index row = write_slots.at(n);
+        if_(row >= 0, [&] { Sn.store(St, Sb, row, head, column); });
       });
     });
 

@@ -2,11 +2,12 @@
 //
 // Per chunk and value head, with M_ij = 2^(b_i - b_j) k_i.k_j below the diagonal:
 //   b = inclusive in-chunk cumulative sum of g log2(e)            T = (I + L)^-1 diag(beta),   L = diag(beta) M
-// K K^T is computed once for the value heads of a key head. The inverse goes by 16x16 blocks: the diagonal blocks D_i^-1 by
+// K K^T is computed once for the heads of a key head. The inverse goes by 16x16 blocks: the diagonal blocks D_i^-1 by
 // substitution in fp32 (a lane a column), then for block row i from right to left
 //   Y_ii = D_i^-1,   Y_ij = -(sum_{k=j+1..i} Y_ik L_kj) D_j^-1
 // with tf32 products; L and Y stay fp32. Rows past the sequence's end are identity rows: b flat, beta 0.
 #pragma once
+#include "kernels/gdn/gate.h"
 #include "kernels/gdn/sequences.h"
 
 namespace tilewright::gdn {
@@ -67,32 +68,24 @@ inline std::vector<Frag<f32>> invert_unit_lower(Kernel& k, const Shared<f32>& L,
 
 }  // namespace detail
 
-/// beta is floored here, in forward and backward alike, so that T diag(beta)^-1 exists; a negative beta counts as the floor.
-inline constexpr double kBetaFloor = 0x1p-40;
-/// A gate below this decays to nothing beside any fp32 number; the floor keeps differences of the cumulative sum exact to 1e-3.
-inline constexpr double kGateFloor = -80.0;
-
-/// max(x, floor) that keeps NaN.
-inline Real at_least(Real x, double floor) { return select(x < floor, floor, x); }
-
 template <Half T>
-Program prologue(Heads h) {
+Program prologue(PrologueConfig c) {
   return kernel("gdn_prologue", [=](Kernel& k) {
     using namespace detail;
-    const int group = h.group(), heads = std::min(4, group), packs = (group + heads - 1) / heads;  // value heads of a CTA: a warp each
-    Dim tokens = k.dim("T"), N = k.dim("N"), slots = k.dim("slots");
-    auto K = k.in<T>("k", {tokens, h.key_heads, h.dk});
-    auto G = k.in<f32>("g", {tokens, h.value_heads}), Beta = k.in<f32>("beta", {tokens, h.value_heads});
-    auto Tm = k.out<T>("tm", {slots, h.value_heads, kChunk, kChunk});
-    auto B = k.out<f32>("b", {slots, h.value_heads, kChunk});
+    const int heads = c.pack;  // of this CTA: a warp each
+    Dim tokens = k.dim("T"), N = k.dim("N"), slots = k.dim("slots"), all_heads = k.dim("heads"), key_heads = k.dim("hk"), packs = k.dim("packs");
+    auto K = k.in<T>("k", {tokens, key_heads, c.dk});
+    Gates gates(k, tokens);
+    auto Tm = k.out<T>("tm", {slots, all_heads, kChunk, kChunk});
+    auto B = k.out<f32>("b", {slots, all_heads, kChunk});
     Offsets offsets(k);
-    Index levels = k.scalar_i32("levels"), top = k.scalar_i32("top");
-    auto [x, unused1, unused2] = k.grid(slots * Extent(h.key_heads * packs));
-    Index key_head = x / packs % h.key_heads, slot = x / (h.key_heads * packs), first = (x % packs) * heads;
-    Index head = key_head * group + first;  // the first value head of this CTA
+    Index group = k.scalar_i32("group"), levels = k.scalar_i32("levels"), top = k.scalar_i32("top");
+    auto [x, y, unused] = k.grid(slots * key_heads, packs);
+    Index slot = x / key_heads, key_head = x - slot * key_heads, first = y * heads;
+    Index head = key_head * group + first;  // the first head of this CTA
     auto exists = [&](Index w) { return first + w < group; };
 
-    auto key = k.staged<T>("k_tile", 1, {kChunk, h.dk});
+    auto key = k.staged<T>("k_tile", 1, {kChunk, c.dk});
     auto L = k.shared<f32>("L", {heads * kStored * kBlock, kBlock}, 16);  // takes over K's place, and T takes over L's
     auto t = k.shared<T>("t_tile", {heads * kChunk, kChunk});
     k.overlay(L, key);
@@ -109,7 +102,7 @@ Program prologue(Heads h) {
       k.grid_launch();
       if_(valid > 0, [&] {
         Stage at = ring.acquire();
-        ring.tma_load(at, key, K.ragged_tile(s.first, s.count, {row, key_head, 0}, {kChunk, 1, h.dk}));
+        ring.tma_load(at, key, K.ragged_tile(s.first, s.count, {row, key_head, 0}, {kChunk, 1, c.dk}));
 
         // g and beta of this chunk, [head][token]; zero past the end.
         Index token = k.thread() % kChunk;
@@ -117,11 +110,11 @@ Program prologue(Heads h) {
           Index w = k.thread() / kChunk + 2 * i;
           Var<Real> gate(k.real(0.0)), strength(k.real(0.0));
           if_((token < valid) & (w < heads) & exists(w), [&] {
-            gate.set(at_least(G.read({s.first + row + token, head + w}), kGateFloor));
-            strength.set(at_least(Beta.read({s.first + row + token, head + w}), kBetaFloor));
+            gate.set(gates.log_decay(k, s.first + row + token, head + w));
+            strength.set(gates.strength(k, s.first + row + token, head + w));
           });
           if_(w < heads, [&] {
-            b.write(w, token, gate.get() * 1.4426950408889634);
+            b.write(w, token, gate.get() * kLog2E);
             beta.write(w, token, strength.get());
           });
         }
@@ -147,7 +140,7 @@ Program prologue(Heads h) {
         at = ring.wait();
         for (int j = 0; j < kBlocks; ++j) {
           KK.push_back(k.frag<f32>({kChunk, kBlock}, "K K^T"));
-          gemm_zero(KK[j], key[at], key[at].view(j * kBlock, 0, {kBlock, h.dk}).t());
+          gemm_zero(KK[j], key[at], key[at].view(j * kBlock, 0, {kBlock, c.dk}).t());
         }
         settle(k.batch());
         ring.release(at);

@@ -4,7 +4,6 @@
 // meet (ceil(len/64) <= floor(cu[n+1]/64) - floor(cu[n]/64) + 1), so T/64 + N slots are enough and no prefix sum is needed.
 #pragma once
 #include "kernels/gdn/config.h"
-#include "tilewright/dsl.h"
 
 namespace tilewright::gdn {
 

@@ -3,7 +3,7 @@
 #include <string_view>
 
 #include "runtime/api/kernel.h"
-#include "runtime/api/sized.h"
+#include "runtime/api/read.h"
 #include "runtime/api/status.h"
 
 using namespace tilewright;
@@ -25,7 +25,7 @@ void report(void* user, const ops::Progress& p) {
 ops::BuildOptions options_of(const tilewright_compile_options* given, Callback& callback) {
   ops::BuildOptions options;
   if (given == nullptr) return options;
-  const auto o = api::read_sized(given, sizeof *given, "compile: options");
+  const auto o = api::read(given, "compile: options", "tilewright_compile_options");
   options.keep_stages = o.keep_stages != 0;
   options.assemble = o.omit_assembly == 0;
   options.enforce_contract = o.break_contract == 0;

@@ -1,7 +1,9 @@
 // Gated Delta Net, forward, behind the C interface.
+#include <cstddef>
+
 #include "runtime/api/context.h"
 #include "runtime/api/handle.h"
-#include "runtime/api/sized.h"
+#include "runtime/api/read.h"
 #include "runtime/api/status.h"
 #include "runtime/ops/gdn_forward_check.h"
 #include "runtime/sim/simulator.h"
@@ -10,49 +12,57 @@ using namespace tilewright;
 
 namespace {
 
-runtime::DeviceAddress address(const void* pointer) { return reinterpret_cast<runtime::DeviceAddress>(pointer); }
+const std::string kWho = "gdn_forward: ";
 
-tilewright_gdn_forward_args read(const tilewright_gdn_forward_args* given) {
-  return api::read_sized(given, sizeof *given, "gdn_forward: args");
+ops::Operand operand(const char* name, const tilewright_operand& given) {
+  if (given.reserved != 0) throw ops::ArgumentError(kWho + name + ".reserved is " + std::to_string(given.reserved) + ", expected 0");
+  ops::Operand result;
+  result.address = reinterpret_cast<runtime::DeviceAddress>(given.data);
+  if (result.address == 0) return result;  // not given: its other fields are not read
+  std::copy(std::begin(given.strides), std::end(given.strides), result.strides.begin());
+  result.dtype = static_cast<ops::Dtype>(given.dtype);
+  return result;
 }
 
 ops::GdnForwardArguments arguments_of(const tilewright_gdn_forward_args& a) {
   ops::GdnForwardArguments r;
-  r.q = address(a.q);
-  r.k = address(a.k);
-  r.v = address(a.v);
-  r.g = address(a.g);
-  r.beta = address(a.beta);
-  r.cu_seqlens = address(a.cu_seqlens);
-  r.initial_state = address(a.initial_state);
-  r.o = address(a.o);
-  r.final_state = address(a.final_state);
-  r.T = a.T;
-  r.N = a.N;
-  r.batch = a.batch;
-  r.hk = a.hk;
-  r.hv = a.hv;
-  r.dk = a.dk;
-  r.dv = a.dv;
-  if (a.dtype != TILEWRIGHT_BF16 && a.dtype != TILEWRIGHT_F16)
-    throw ops::ArgumentError("gdn_forward: dtype is " + std::to_string(a.dtype) + ", expected 0 (bf16) or 1 (f16)");
-  r.dtype = a.dtype == TILEWRIGHT_BF16 ? gdn::DType::bf16 : gdn::DType::f16;
+  r.flags = a.flags;
+  r.T = a.T, r.N = a.N, r.batch = a.batch;
+  r.hq = a.hq, r.hk = a.hk, r.hv = a.hv, r.dk = a.dk, r.dv = a.dv;
   r.scale = a.scale;
-  r.cu_seqlens_is_int64 = a.cu_seqlens_is_int64 != 0;
+  r.q = operand("q", a.q), r.k = operand("k", a.k), r.v = operand("v", a.v);
+  r.g = operand("g", a.g), r.beta = operand("beta", a.beta);
+  r.gate_domain = static_cast<gdn::GateDomain>(a.gate_domain);
+  r.beta_domain = static_cast<gdn::BetaDomain>(a.beta_domain);
+  r.beta_scale = a.beta_scale;
+  r.l2norm = a.l2norm, r.l2norm_eps = a.l2norm_eps;
+  r.cp = a.cp;
+  r.A_log = operand("A_log", a.A_log), r.dt_bias = operand("dt_bias", a.dt_bias);
+  r.cu_seqlens = operand("cu_seqlens", a.cu_seqlens), r.prefix_lens = operand("prefix_lens", a.prefix_lens);
+  r.initial_state = operand("initial_state", a.initial_state), r.read_slots = operand("read_slots", a.read_slots);
+  r.final_state = operand("final_state", a.final_state), r.write_slots = operand("write_slots", a.write_slots);
+  r.initial_rows = a.initial_rows, r.final_rows = a.final_rows;
+  r.checkpoints = operand("checkpoints", a.checkpoints);
+  r.checkpoint_starts = operand("checkpoint_starts", a.checkpoint_starts), r.checkpoint_slots = operand("checkpoint_slots", a.checkpoint_slots);
+  r.checkpoint_rows = a.checkpoint_rows, r.checkpoint_count = a.checkpoint_count, r.checkpoint_every = a.checkpoint_every;
+  if (a.state_v_first != 0 && a.state_v_first != 1)
+    throw ops::ArgumentError(kWho + "state_v_first is " + std::to_string(a.state_v_first) + ", expected 0 or 1");
   r.state_order = a.state_v_first != 0 ? gdn::StateOrder::v_first : gdn::StateOrder::k_first;
-  r.workspace = address(a.workspace);
+  if (a.reserved != 0) throw ops::ArgumentError(kWho + "reserved is " + std::to_string(a.reserved) + ", expected 0");
+  r.o = operand("o", a.o), r.save_T = operand("save_T", a.save_T), r.save_b = operand("save_b", a.save_b);
+  r.workspace = reinterpret_cast<runtime::DeviceAddress>(a.workspace);
   r.workspace_bytes = a.workspace_bytes;
   return r;
 }
 
+tilewright_gdn_forward_args read(const tilewright_gdn_forward_args* given) { return api::read(given, "gdn_forward", "tilewright_gdn_forward_args"); }
+
 /// The caller's tensors are host memory that the simulated device did not allocate: it is told of them for the call.
 void run_simulated(tilewright_handle& handle, const ops::GdnForwardArguments& arguments) {
-  ops::check_gdn_forward_sizes(arguments);
   std::vector<runtime::sim::LentMemory::Range> ranges;
-  for (const ops::MemoryRegion& region : ops::gdn_forward_regions(arguments))
-    if (region.address != 0) ranges.push_back({region.address, region.bytes});
-  const runtime::sim::LentMemory lent(*handle.device, std::move(ranges));
-  handle.gdn_forward.run(arguments);
+  for (const auto& [address, bytes] : ops::gdn_forward_memory(arguments)) ranges.push_back({address, bytes});
+  const runtime::sim::LentMemory lent(*handle.shared->device, std::move(ranges));
+  handle.shared->gdn_forward.run(arguments);
 }
 
 }  // namespace
@@ -71,11 +81,11 @@ tilewright_status tilewright_gdn_forward(tilewright_handle* handle, const tilewr
     if (handle == nullptr) throw ops::ArgumentError("gdn_forward: handle is NULL");
     const tilewright_gdn_forward_args given = read(args);
     const ops::GdnForwardArguments arguments = arguments_of(given);
-    if (handle->driver == nullptr) {
+    if (handle->shared->driver == nullptr) {
       run_simulated(*handle, arguments);
       return;
     }
-    const api::ContextScope scope(handle->driver);
-    handle->gdn_forward.run(arguments, given.stream);
+    const api::ContextScope scope(handle->shared->driver);
+    handle->shared->gdn_forward.run(arguments, given.stream);
   });
 }

@@ -1,6 +1,9 @@
 // Handles, the version and the last error.
 #include "runtime/api/handle.h"
 
+#include <map>
+#include <mutex>
+
 #include "runtime/api/context.h"
 #include "runtime/api/status.h"
 
@@ -28,16 +31,29 @@ int current_ordinal() {
   return cuda::driver().cuCtxGetDevice(&ordinal) == cuda::kSuccess ? ordinal : 0;
 }
 
-std::unique_ptr<runtime::Device> make(std::int32_t device) {
-  if (device == TILEWRIGHT_DEVICE_SIM) return runtime::make_simulated_device();
+/// The device of this ordinal: the one in use, or a new one.
+std::shared_ptr<SharedDevice> cuda_device(int ordinal) {
+  static std::mutex mutex;
+  static std::map<int, std::weak_ptr<SharedDevice>> devices;
+  const std::lock_guard lock(mutex);
+  if (auto known = devices[ordinal].lock()) return known;
+  auto made = std::make_shared<SharedDevice>(runtime::make_cuda_device(ordinal));
+  devices[ordinal] = made;
+  return made;
+}
+
+std::shared_ptr<SharedDevice> simulated_device() { return std::make_shared<SharedDevice>(runtime::make_simulated_device()); }
+
+std::shared_ptr<SharedDevice> make(std::int32_t device) {
+  if (device == TILEWRIGHT_DEVICE_SIM) return simulated_device();
   if (device == TILEWRIGHT_DEVICE_AUTO) {
     try {
-      return runtime::make_cuda_device(current_ordinal());
+      return cuda_device(current_ordinal());
     } catch (const Error&) {
-      return runtime::make_simulated_device();  // no driver, no GPU or no Hopper
+      return simulated_device();  // no driver, no GPU or no Hopper
     }
   }
-  return runtime::make_cuda_device(device);
+  return cuda_device(device);
 }
 
 }  // namespace
@@ -65,14 +81,14 @@ tilewright_status tilewright_create(int32_t device, tilewright_handle** out) {
       }
     }
     const api::ContextScope scope(driver);
-    *out = new tilewright_handle(api::make(device));
+    *out = new tilewright_handle{api::make(device)};
   });
 }
 
 void tilewright_destroy(tilewright_handle* handle) {
   if (handle == nullptr) return;
   api::guarded(TILEWRIGHT_DEVICE_ERROR, [&] {
-    const api::ContextScope scope(handle->driver);
+    const api::ContextScope scope(handle->shared->driver);
     delete handle;
   });
 }

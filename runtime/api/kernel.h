@@ -2,6 +2,7 @@
 #pragma once
 #include <memory>
 
+#include "runtime/api/handle.h"
 #include "runtime/ops/build.h"
 #include "tilewright/kernel.h"
 
@@ -10,7 +11,7 @@ struct tilewright_kernel {
 };
 
 struct tilewright_function {
-  tilewright_handle* handle;
+  std::shared_ptr<tilewright::api::SharedDevice> shared;
   tilewright::ops::BuiltPointer built;
   std::unique_ptr<tilewright::runtime::LoadedKernel> kernel;
 };

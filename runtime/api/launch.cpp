@@ -4,7 +4,7 @@
 #include "runtime/api/context.h"
 #include "runtime/api/handle.h"
 #include "runtime/api/kernel.h"
-#include "runtime/api/sized.h"
+#include "runtime/api/read.h"
 #include "runtime/api/status.h"
 #include "runtime/ops/simulator_names.h"
 #include "runtime/sim/simulator.h"
@@ -48,7 +48,7 @@ Given read(const tilewright_function& function, const tilewright_argument* argum
     // Elements lie as far apart as the caller's header made them.
     const auto* at = reinterpret_cast<const std::byte*>(arguments) + i * arguments->size;
     const std::string who = "launch: argument " + std::to_string(i);
-    const auto a = api::read_sized(reinterpret_cast<const tilewright_argument*>(at), sizeof(tilewright_argument), who);
+    const auto a = api::read(reinterpret_cast<const tilewright_argument*>(at), who.c_str(), "tilewright_argument");
     if (a.name == nullptr) throw ops::ArgumentError(who + ": name is NULL");
     if (a.rank > TILEWRIGHT_MAX_RANK)
       throw ops::ArgumentError(who + " ('" + a.name + "'): rank is " + std::to_string(a.rank) + ", expected at most " +
@@ -82,9 +82,9 @@ uint64_t span_of(const program::TensorArgument& t) {
 }
 
 /// On a simulated device the caller's tensors are host memory that it did not allocate: it is told of them for the call.
-std::vector<runtime::sim::LentMemory::Range> ranges_of(const tilewright_handle& handle, const program::TensorArguments& tensors) {
+std::vector<runtime::sim::LentMemory::Range> ranges_of(const api::SharedDevice& shared, const program::TensorArguments& tensors) {
   std::vector<runtime::sim::LentMemory::Range> ranges;
-  if (handle.driver != nullptr) return ranges;
+  if (shared.driver != nullptr) return ranges;
   for (const auto& [name, tensor] : tensors)
     if (const uint64_t bytes = span_of(tensor); bytes > 0) ranges.push_back({tensor.address, bytes});
   return ranges;
@@ -98,16 +98,17 @@ tilewright_status tilewright_load(tilewright_handle* handle, const tilewright_ke
     if (kernel == nullptr) throw ops::ArgumentError("load: kernel is NULL");
     if (out == nullptr) throw ops::ArgumentError("load: out is NULL, expected a place for the function");
     *out = nullptr;
-    const api::ContextScope scope(handle->driver);
-    *out = new tilewright_function{handle, kernel->built, handle->device->load(kernel->built->program.image())};
-    ops::name_for_reports(*handle->device, kernel->built->program);
+    const api::ContextScope scope(handle->shared->driver);
+    *out = new tilewright_function{handle->shared, kernel->built, handle->shared->device->load(kernel->built->program.image())};
+    ops::name_for_reports(*handle->shared->device, kernel->built->program);
   });
 }
 
 void tilewright_function_destroy(tilewright_function* function) {
   if (function == nullptr) return;
   api::guarded(TILEWRIGHT_DEVICE_ERROR, [&] {
-    const api::ContextScope scope(function->handle->driver);
+    const auto shared = function->shared;  // outlives the kernel, and the scope that it needs
+    const api::ContextScope scope(shared->driver);
     delete function;
   });
 }
@@ -117,17 +118,17 @@ tilewright_status tilewright_launch(tilewright_function* function, const tilewri
   return api::guarded(TILEWRIGHT_DEVICE_ERROR, [&] {
     if (function == nullptr) throw ops::ArgumentError("launch: function is NULL");
     const Given given = read(*function, arguments, count);
-    tilewright_handle& handle = *function->handle;
+    const api::SharedDevice& shared = *function->shared;
     const auto bound = [&] {
       try {
-        return program::BoundProgram(function->built->program, *handle.device, given.tensors, given.scalars);
+        return program::BoundProgram(function->built->program, *shared.device, given.tensors, given.scalars);
       } catch (const Error& error) {
         throw ops::ArgumentError(error.what());
       }
     };
-    const api::ContextScope scope(handle.driver);
+    const api::ContextScope scope(shared.driver);
     const program::BoundProgram ready = bound();
-    const runtime::sim::LentMemory lent(*handle.device, ranges_of(handle, given.tensors));
-    ready.launch(*handle.device, *function->kernel, stream, programmatic != 0);
+    const runtime::sim::LentMemory lent(*shared.device, ranges_of(shared, given.tensors));
+    ready.launch(*shared.device, *function->kernel, stream, programmatic != 0);
   });
 }

@@ -12,8 +12,8 @@ template <class Body>
 tilewright_status on_device(const char* who, tilewright_handle* handle, Body&& body) {
   return api::guarded(TILEWRIGHT_DEVICE_ERROR, [&] {
     if (handle == nullptr) throw ops::ArgumentError(std::string(who) + ": handle is NULL");
-    const api::ContextScope scope(handle->driver);
-    body(*handle->device);
+    const api::ContextScope scope(handle->shared->driver);
+    body(*handle->shared->device);
   });
 }
 
@@ -58,8 +58,8 @@ tilewright_status tilewright_synchronize(tilewright_handle* handle) {
   return on_device("synchronize", handle, [](runtime::Device& device) { device.synchronize(); });
 }
 
-const char* tilewright_device_kind(const tilewright_handle* handle) { return handle == nullptr ? "" : handle->kind.c_str(); }
+const char* tilewright_device_kind(const tilewright_handle* handle) { return handle == nullptr ? "" : handle->shared->kind.c_str(); }
 
 const char* tilewright_device_description(const tilewright_handle* handle) {
-  return handle == nullptr ? "" : handle->description.c_str();
+  return handle == nullptr ? "" : handle->shared->description.c_str();
 }

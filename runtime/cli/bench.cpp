@@ -86,9 +86,11 @@ Json bench_gdn_forward(runtime::Device& device, const Options& o, const std::str
   const GuardedBuffer cu = repeated(device, offsets.size() * 4, offsets);
 
   ops::GdnForwardArguments a;
-  a.q = q.address(), a.k = k.address(), a.v = v.address(), a.g = g.address(), a.beta = beta.address(), a.cu_seqlens = cu.address();
-  a.initial_state = initial.address(), a.o = out.address(), a.final_state = final_state.address();
-  a.T = tokens, a.N = static_cast<std::int64_t>(lens.size()), a.hk = heads.hk, a.hv = heads.hv, a.dtype = shape.dtype;
+  const ops::Dtype half = ops::dtype_of(shape.dtype), f32 = ops::Dtype::f32;
+  a.q = {q.address(), {}, half}, a.k = {k.address(), {}, half}, a.v = {v.address(), {}, half}, a.o = {out.address(), {}, half};
+  a.g = {g.address(), {}, f32}, a.beta = {beta.address(), {}, f32}, a.cu_seqlens = {cu.address(), {}, ops::Dtype::i32};
+  a.initial_state = {initial.address(), {}, f32}, a.final_state = {final_state.address(), {}, f32};
+  a.T = tokens, a.N = static_cast<std::int64_t>(lens.size()), a.hk = heads.hk, a.hv = heads.hv;
   a.state_order = state_order_of(o);
   a.workspace_bytes = ops::GdnForward::workspace_bytes(a);
   const GuardedBuffer workspace(device, a.workspace_bytes);
@@ -98,9 +100,9 @@ Json bench_gdn_forward(runtime::Device& device, const Options& o, const std::str
   const auto begin = std::chrono::steady_clock::now();
   const auto steps = op.prepare(a);
   const double compile_seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count();
-  Json row{{"kernel", "gdn-forward"}, {"heads", o.heads}, {"lens", lens_text}, {"dtype", o.dtype}, {"form", gdn::name_of(op.form_of(a))},
+  Json row{{"kernel", "gdn-forward"}, {"heads", o.heads}, {"lens", lens_text}, {"dtype", o.dtype}, {"form", gdn::name_of(op.kernels_of(a).form)},
            {"first_call_seconds", compile_seconds}};
-  row.update(time_steps(device, *steps, forward_flops(lens, heads)));
+  row.update(time_steps(device, steps, forward_flops(lens, heads)));
   row["host_us"] = host_microseconds(device, [&] { op.run(a); });
   return row;
 }
@@ -116,7 +118,7 @@ Json bench_gemm(runtime::Device& device, const Options& o, ops::GemmRung rung, c
   ops::Gemm op(device, rung, build_options_of(o));
   const ops::GemmArguments a{A.address(), B.address(), C.address(), M, N, K};
   Json row{{"kernel", o.kernel}, {"shape", text}};
-  row.update(time_steps(device, *op.prepare(a), 2.0 * double(M) * double(N) * double(K)));
+  row.update(time_steps(device, op.prepare(a), 2.0 * double(M) * double(N) * double(K)));
   row["host_us"] = host_microseconds(device, [&] { op.run(a); });
   return row;
 }

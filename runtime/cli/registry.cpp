@@ -13,10 +13,15 @@ namespace {
 
 std::vector<ops::Source> gdn_forward_sources(const Options& o) {
   const gdn::HeadCounts heads = heads_of(o);
-  const gdn::DType dtype = gdn::parse_dtype(o.dtype);
-  std::vector<ops::Source> sources{ops::gdn_prologue_source(heads, dtype)};
-  for (const gdn::Form form : {gdn::Form::full, gdn::Form::split})
-    if (form_of(o).value_or(form) == form) sources.push_back(ops::gdn_forward_source(heads, dtype, state_order_of(o), form));
+  ops::GdnForwardKernels c;
+  c.dtype = ops::dtype_of(gdn::parse_dtype(o.dtype));
+  c.pack = ops::gdn_prologue_pack(heads.hv / heads.hk);
+  c.state_v_first = state_order_of(o) == gdn::StateOrder::v_first;
+  std::vector<ops::Source> sources{ops::gdn_prologue_source(c)};
+  for (const gdn::Form form : {gdn::Form::full, gdn::Form::split}) {
+    c.form = form;
+    if (form_of(o).value_or(form) == form) sources.push_back(ops::gdn_forward_source(c));
+  }
   return sources;
 }
 

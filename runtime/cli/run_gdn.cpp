@@ -66,18 +66,19 @@ Result execute(const Options& o, const gdn::Inputs& in, bool batched) {
   GuardedBuffer out(*device, v.bytes()), final_state(*device, states * 4);
 
   ops::GdnForwardArguments a;
-  a.q = q.address(), a.k = k.address(), a.v = v.address(), a.g = g.address(), a.beta = beta.address();
-  a.initial_state = in.initial_state.empty() ? 0 : initial.address();
-  a.o = out.address(), a.final_state = final_state.address();
-  a.hk = in.hk, a.hv = in.hv, a.dtype = in.dtype, a.scale = in.scale, a.state_order = in.state_order;
+  const ops::Dtype half = ops::dtype_of(in.dtype), f32 = ops::Dtype::f32;
+  a.q = {q.address(), {}, half}, a.k = {k.address(), {}, half}, a.v = {v.address(), {}, half};
+  a.g = {g.address(), {}, f32}, a.beta = {beta.address(), {}, f32};
+  if (!in.initial_state.empty()) a.initial_state = {initial.address(), {}, f32};
+  a.o = {out.address(), {}, half}, a.final_state = {final_state.address(), {}, f32};
+  a.hk = in.hk, a.hv = in.hv, a.scale = in.scale, a.state_order = in.state_order;
   a.N = in.sequences();
   if (batched) {
     a.batch = o.batch;
     a.T = in.lens.front();
   } else {
     a.T = in.tokens() + 2 * o.margin;
-    a.cu_seqlens = cu.address();
-    a.cu_seqlens_is_int64 = o.offsets == "int64";
+    a.cu_seqlens = {cu.address(), {}, o.offsets == "int64" ? ops::Dtype::i64 : ops::Dtype::i32};
   }
   a.workspace_bytes = ops::GdnForward::workspace_bytes(a);
   GuardedBuffer workspace(*device, a.workspace_bytes);
@@ -86,7 +87,7 @@ Result execute(const Options& o, const gdn::Inputs& in, bool batched) {
 
   ops::GdnForward op(*device, {form_of(o), build_options_of(o)});
   Result r;
-  r.form = gdn::name_of(op.form_of(a));
+  r.form = gdn::name_of(op.kernels_of(a).form);
   r.device = device->kind();
   r.description = device->description();
   const auto steps = op.prepare(a);  // compiles

@@ -2,178 +2,158 @@
 
 #include <algorithm>
 #include <array>
-#include <cmath>
-#include <span>
-#include <string_view>
 
 #include "kernels/gdn/forward.h"
 #include "kernels/gdn/prologue.h"
-#include "runtime/ops/gdn_forward_check.h"
+#include "runtime/ops/gdn_forward_binding.h"
 
 namespace tilewright::ops {
 namespace {
 
-/// What lies in the workspace: T of each chunk slot and head, and the in-chunk cumulative decay b.
-struct Workspace {
-  std::int64_t slots;
-  std::uint64_t tm, b, bytes;
-};
+constexpr std::uint64_t kCheckPointers = 2;  // TILEWRIGHT_GDN_CHECK_POINTERS
 
-Workspace layout_of(const GdnForwardArguments& a) {
-  Workspace w{};
-  w.slots = a.tokens() / gdn::kChunk + a.sequences();  // see kernels/gdn/sequences.h
-  WorkspaceLayout layout;
-  const auto rows = static_cast<std::uint64_t>(w.slots) * static_cast<std::uint64_t>(a.hv) * gdn::kChunk;
-  w.tm = layout.add(rows * gdn::kChunk * 2);
-  w.b = layout.add(rows * 4);
-  w.bytes = layout.bytes();
-  return w;
-}
-
-/// Names of the kernels' tensors, and their addresses in the same order.
-constexpr std::array kTensors{"q", "k", "v", "g", "beta", "cu_seqlens", "initial_state", "o", "final_state", "tm", "b"};
-
-std::array<runtime::DeviceAddress, kTensors.size()> addresses_of(const GdnForwardArguments& a, const Workspace& w) {
-  return {a.q, a.k, a.v, a.g, a.beta, a.cu_seqlens, a.initial_state, a.o, a.final_state, a.workspace + w.tm, a.workspace + w.b};
-}
-
-/// The call with every address replaced by whether it is given: equal for calls that differ in addresses only.
-GdnForwardArguments shape_of(GdnForwardArguments a) {
-  for (runtime::DeviceAddress* address : {&a.q, &a.k, &a.v, &a.g, &a.beta, &a.cu_seqlens, &a.initial_state, &a.o, &a.final_state, &a.workspace})
-    *address = *address != 0;
-  return a;
-}
-
-/// Moves a step to the addresses of another call.
-void rebind(runtime::Device& device, Step& step, std::span<const runtime::DeviceAddress, kTensors.size()> addresses) {
-  std::array<runtime::DeviceAddress, kTensors.size()> ordered{};
-  std::size_t count = 0;
-  for (const program::TensorDescription& tensor : step.program->built->program.sidecar().tensors) {
-    const auto at = std::find(kTensors.begin(), kTensors.end(), std::string_view(tensor.name));
-    if (at == kTensors.end()) throw InternalError("gdn_forward: a kernel has a tensor '" + tensor.name + "'");
-    ordered.at(count++) = addresses[static_cast<std::size_t>(at - kTensors.begin())];
+/// The words that make calls alike.
+Shape shape_of(const GdnForwardArguments& a) {
+  Shape s;
+  for (const Operand* operand : {&a.q, &a.k, &a.v, &a.g, &a.beta, &a.A_log, &a.dt_bias, &a.cu_seqlens, &a.prefix_lens, &a.initial_state,
+                                 &a.read_slots, &a.final_state, &a.write_slots, &a.checkpoints, &a.checkpoint_starts, &a.checkpoint_slots,
+                                 &a.o, &a.save_T, &a.save_b}) {
+    s.add(static_cast<std::int64_t>(operand->dtype) * 2 + (*operand ? 1 : 0));
+    if (!*operand) continue;
+    for (const std::int64_t stride : operand->strides) s.add(stride);
   }
-  step.bound.rebind(device, std::span(ordered).first(count));
+  for (const std::int64_t number : {a.T, a.N, a.batch, a.initial_rows, a.final_rows, a.checkpoint_rows, a.checkpoint_count, a.checkpoint_every,
+                                    static_cast<std::int64_t>(a.flags)})
+    s.add(number);
+  for (const int number : {a.hq, a.hk, a.hv, a.dk, a.dv, static_cast<int>(a.gate_domain), static_cast<int>(a.beta_domain), a.l2norm, a.cp,
+                           static_cast<int>(a.state_order)})
+    s.add(std::int64_t{number});
+  for (const float number : {a.scale, a.beta_scale, a.l2norm_eps}) s.add(number);
+  return s;
 }
 
-const char* element_of(gdn::DType dtype) { return dtype == gdn::DType::bf16 ? "bf16" : "f16"; }
+Element element_of(Dtype dtype) { return dtype == Dtype::bf16 ? Element::bf16 : dtype == Dtype::f16 ? Element::f16 : Element::f32; }
+const char* name_of(Element e) { return e == Element::bf16 ? "bf16" : e == Element::f16 ? "f16" : "f32"; }
 
-std::string key_of(const char* name, gdn::HeadCounts heads, gdn::DType dtype) {
-  return std::string(name) + " " + std::to_string(heads.hk) + "x" + std::to_string(heads.hv) + " " + element_of(dtype);
-}
-
-gdn::Heads with_widths(gdn::HeadCounts heads) {
-  gdn::Heads h;
-  h.key_heads = heads.hk;
-  h.value_heads = heads.hv;
-  return h;
+/// Asks the device whether its kernels can use the tensors' memory.
+void check_places(runtime::Device& device, const GdnForwardTensors& tensors) {
+  for (const Tensor& tensor : tensors.all) {
+    if (!tensor.given || tensor.address == 0) continue;
+    const std::string why = device.why_not_addressable(tensor.address);
+    if (!why.empty()) throw ArgumentError(std::string("gdn_forward: ") + tensor.name + " " + why);
+  }
 }
 
 }  // namespace
 
-Source gdn_prologue_source(gdn::HeadCounts heads, gdn::DType dtype) {
-  return {key_of("gdn_prologue", heads, dtype), [=] {
-            const gdn::Heads h = with_widths(heads);
-            return dtype == gdn::DType::bf16 ? gdn::prologue<bf16>(h) : gdn::prologue<f16>(h);
+int gdn_prologue_pack(int group) { return std::clamp(group, 1, 4); }
+
+Source gdn_prologue_source(const GdnForwardKernels& c) {
+  return {std::string("gdn_prologue ") + name_of(c.dtype) + " pack" + std::to_string(c.pack), [c] {
+            const gdn::PrologueConfig config{.pack = c.pack};
+            return c.dtype == Dtype::bf16 ? gdn::prologue<bf16>(config) : gdn::prologue<f16>(config);
           }};
 }
 
-Source gdn_forward_source(gdn::HeadCounts heads, gdn::DType dtype, gdn::StateOrder order, gdn::Form form) {
-  const char* name = form == gdn::Form::full ? "gdn_forward" : "gdn_forward_split";
-  return {key_of(name, heads, dtype) + " " + std::string(gdn::name_of(order)), [=] {
-            gdn::ForwardConfig c;
-            c.heads = with_widths(heads);
-            c.value_columns = gdn::value_columns(form, c.heads.dv);
-            c.state_v_first = order == gdn::StateOrder::v_first;
-            return dtype == gdn::DType::bf16 ? gdn::forward<bf16>(c) : gdn::forward<f16>(c);
+Source gdn_forward_source(const GdnForwardKernels& c) {
+  std::string key = std::string(c.form == gdn::Form::full ? "gdn_forward " : "gdn_forward_split ") + name_of(c.dtype);
+  key += c.state_v_first ? " v_first" : " k_first";
+  key += std::string(" states ") + name_of(c.states.initial) + " " + name_of(c.states.final);
+  if (c.checkpoints != 0) key += std::string(" checkpoints ") + name_of(c.states.checkpoint);
+  return {key, [c] {
+            gdn::ForwardConfig config;
+            config.value_columns = gdn::value_columns(c.form, config.dv);
+            config.state_v_first = c.state_v_first;
+            config.states = c.states;
+            config.checkpoints = c.checkpoints != 0;
+            return c.dtype == Dtype::bf16 ? gdn::forward<bf16>(config) : gdn::forward<f16>(config);
           }};
 }
+
+/// The kernels of a configuration, loaded, and where their parameters come from.
+struct GdnForward::Bindings {
+  std::shared_ptr<const Loaded> prologue, chain;
+  program::BindingPlan prologue_plan, chain_plan;
+};
+
+/// A shape of calls: its launches, and its tensors for the checks of addresses.
+struct GdnForward::Plan {
+  Steps steps;
+  GdnForwardTensors tensors;
+  GdnForwardWorkspace workspace;
+};
 
 GdnForward::GdnForward(runtime::Device& device, GdnForwardOptions options)
     : options_(std::move(options)), programs_(device, options_.build) {}
+GdnForward::~GdnForward() = default;
 
 std::uint64_t GdnForward::workspace_bytes(const GdnForwardArguments& a) {
-  check_gdn_forward_sizes(a);
-  return layout_of(a).bytes;
+  check_gdn_forward(a);
+  return gdn_forward_workspace(a).bytes;
 }
 
-gdn::Form GdnForward::form_of(const GdnForwardArguments& a) const {
-  return options_.form.value_or(gdn::choose_form(a.sequences(), a.hv));
+GdnForwardKernels GdnForward::kernels_of(const GdnForwardArguments& a) const {
+  GdnForwardKernels c;
+  c.dtype = a.q.dtype;
+  c.pack = gdn_prologue_pack(a.heads() / a.hk);
+  c.form = options_.form.value_or(gdn::choose_form(a.sequences(), a.heads()));
+  c.checkpoints = a.checkpoints ? 1 : 0;
+  // What is absent follows what is there, so that it needs no kernel of its own.
+  const Operand* const states[]{&a.final_state, &a.initial_state, &a.checkpoints};
+  const auto some = std::find_if(std::begin(states), std::end(states), [](const Operand* s) { return bool(*s); });
+  if (some == std::end(states)) return c;
+  const auto type = [&](const Operand& s) { return element_of(s ? s.dtype : (*some)->dtype); };
+  c.states = {type(a.initial_state), type(a.final_state), c.checkpoints != 0 ? type(a.checkpoints) : Element::f32};
+  c.state_v_first = a.state_order == gdn::StateOrder::v_first;
+  return c;
 }
 
-Steps GdnForward::bind_steps(const GdnForwardArguments& a) {
-  const Workspace w = layout_of(a);
-  Steps steps;
-  const std::int64_t N = a.sequences(), T = a.tokens();
-  if (N == 0) return steps;  // neither rows nor states
+std::shared_ptr<const GdnForward::Bindings> GdnForward::bindings(const GdnForwardArguments& a) {
+  const GdnForwardKernels c = kernels_of(a);
+  return bindings_.get(c, [&] {
+    const Kernels kernels = programs_.get({gdn_prologue_source(c), gdn_forward_source(c)});
+    const auto plan = [](const Loaded& kernel) {
+      return program::BindingPlan(kernel.built->program.sidecar(), gdn_forward_tensor_names(), gdn_forward_scalar_names());
+    };
+    return Bindings{kernels[0], kernels[1], plan(*kernels[0]), plan(*kernels[1])};
+  });
+}
 
-  const gdn::HeadCounts heads{a.hk, a.hv};
-  const auto kernels =
-      programs_.get({gdn_prologue_source(heads, a.dtype), gdn_forward_source(heads, a.dtype, a.state_order, form_of(a))});
-  const std::string half = element_of(a.dtype);
-  const std::int64_t words = a.cu_seqlens_is_int64 ? 2 : 1;
-  std::int64_t levels = 1, top = 1;  // sequence_of: 32^levels >= N
-  while (top * 32 < N) ++levels, top *= 32;
-
-  const auto tm = tensor(a.workspace + w.tm, {w.slots, a.hv, gdn::kChunk, gdn::kChunk}, half);
-  const auto b = tensor(a.workspace + w.b, {w.slots, a.hv, gdn::kChunk}, "f32");
-  const auto k = tensor(a.k, {T, a.hk, a.dk}, half);
-  program::Scalars scalars{{"T", T},
-                           {"N", N},
-                           {"slots", w.slots},
-                           {"CU", a.cu_seqlens != 0 ? (N + 1) * words : std::int64_t{0}},
-                           {"cu_words", words},
-                           {"length", a.cu_seqlens != 0 ? std::int64_t{0} : a.T}};
-  program::TensorArguments prologue{{"k", k},
-                                    {"g", tensor(a.g, {T, a.hv}, "f32")},
-                                    {"beta", tensor(a.beta, {T, a.hv}, "f32")},
-                                    {"tm", tm},
-                                    {"b", b}};
-  program::TensorArguments forward{{"q", tensor(a.q, {T, a.hk, a.dk}, half)},
-                                   {"k", k},
-                                   {"v", tensor(a.v, {T, a.hv, a.dv}, half)},
-                                   {"tm", tm},
-                                   {"b", b},
-                                   {"o", tensor(a.o, {T, a.hv, a.dv}, half)}};
-  if (a.cu_seqlens != 0) prologue["cu_seqlens"] = forward["cu_seqlens"] = tensor(a.cu_seqlens, {(N + 1) * words}, "i32");
-  const bool v_first = a.state_order == gdn::StateOrder::v_first;
-  const std::vector<std::int64_t> state{N, a.hv, v_first ? a.dv : a.dk, v_first ? a.dk : a.dv};
-  if (a.initial_state != 0) forward["initial_state"] = tensor(a.initial_state, state, "f32");
-  if (a.final_state != 0) forward["final_state"] = tensor(a.final_state, state, "f32");
-
-  program::Scalars prologue_scalars = scalars, forward_scalars = scalars;
-  prologue_scalars["levels"] = levels;
-  prologue_scalars["top"] = top;
-  forward_scalars["scale"] = a.scale != 0 ? double{a.scale} : 1 / std::sqrt(double(a.dk));
-  steps.push_back(bind_step(programs_.device(), kernels[0], prologue, prologue_scalars));
+std::shared_ptr<const GdnForward::Plan> GdnForward::bind(const GdnForwardArguments& a) {
+  auto plan = std::make_shared<Plan>();
+  plan->tensors = check_gdn_forward(a);
+  plan->workspace = gdn_forward_workspace(a);
+  check_gdn_forward_addresses(a, plan->tensors);
+  if (a.sequences() == 0) return plan;  // neither rows nor states
+  const auto set = bindings(a);
+  const GdnForwardTables tables(a, plan->tensors, plan->workspace);
+  runtime::Device& device = programs_.device();
+  plan->steps.push_back({set->prologue, set->prologue_plan.bind(device, tables.tensors(), tables.scalars())});
   // The chain kernel reads only the arguments before it waits for the prologue.
-  steps.push_back(bind_step(programs_.device(), kernels[1], forward, forward_scalars, /*programmatic=*/true));
-  return steps;
+  plan->steps.push_back({set->chain, set->chain_plan.bind(device, tables.tensors(), tables.scalars()), /*programmatic=*/true});
+  return plan;
 }
 
-std::shared_ptr<const Steps> GdnForward::prepare(const GdnForwardArguments& a) {
-  std::shared_ptr<const Steps> steps = calls_.find(a);
-  if (!steps) {
-    check_gdn_forward(a, workspace_bytes(a));
-    const Workspace w = layout_of(a);
-    const GdnForwardArguments shape = shape_of(a);
-    if (const std::shared_ptr<const Steps> known = shapes_.find(shape)) {
-      auto moved = std::make_shared<Steps>(*known);
-      const auto addresses = addresses_of(a, w);
-      for (Step& step : *moved) rebind(programs_.device(), step, addresses);
-      steps = std::move(moved);
-    } else {
-      steps = std::make_shared<Steps>(bind_steps(a));
-      shapes_.put(shape, steps);
-    }
-    calls_.put(a, steps);
-  }
-  if (programs_.device().kind() == "sim") check_host_offsets(a);
-  return steps;
-}
+Steps GdnForward::prepare(const GdnForwardArguments& a) { return bind(a)->steps; }
 
-void GdnForward::run(const GdnForwardArguments& arguments, void* stream) {
-  launch_steps(programs_.device(), *prepare(arguments), stream);
+void GdnForward::run(const GdnForwardArguments& a, void* stream) {
+  runtime::Device& device = programs_.device();
+  const Shape shape = shape_of(a);
+  std::shared_ptr<const Plan> plan = plans_.find(shape);
+  const bool first = !plan;
+  if (first) plan = bind(a);
+  const auto addresses = gdn_forward_addresses(a, plan->workspace);
+  GdnForwardTensors tensors = plan->tensors;
+  for (std::size_t i = 0; i < kGdnTensors; ++i)
+    if (tensors.all[i].given) tensors.all[i].address = addresses[i];
+  if (!first) check_gdn_forward_addresses(a, tensors);
+  if (first || (a.flags & kCheckPointers) != 0) check_places(device, tensors);
+  if (first) plans_.put(shape, plan);
+  if (device.kind() == "sim") check_gdn_forward_lists(a, tensors);
+  std::array<runtime::DeviceAddress, 32> table{};
+  for (std::size_t i = 0; i < GdnForwardTables::entries(); ++i)
+    table.at(i) = addresses[static_cast<std::size_t>(GdnForwardTables::tensor_of_entry(i))];
+  launch_steps_at(device, plan->steps, table, stream);
 }
 
 }  // namespace tilewright::ops

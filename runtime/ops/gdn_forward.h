@@ -4,39 +4,63 @@
 #include <optional>
 
 #include "kernels/gdn/config.h"
+#include "kernels/gdn/gate.h"
 #include "kernels/gdn/inputs.h"
 #include "kernels/gdn/plan.h"
+#include "runtime/ops/operand.h"
 #include "runtime/ops/operator.h"
 
 namespace tilewright::ops {
 
-/// One call. Tensors are contiguous, in device memory, aligned to 16 bytes. With cu_seqlens: packed sequences, batch = 1, T
-/// rows, N sequences. Without: `batch` sequences of T tokens each, N = 0 or batch.
+/// One call; the fields of tilewright_gdn_forward_args, which documents them.
 struct GdnForwardArguments {
-  runtime::DeviceAddress q = 0, k = 0;           ///< [batch, T, hk, dk], dtype
-  runtime::DeviceAddress v = 0;                  ///< [batch, T, hv, dv], dtype
-  runtime::DeviceAddress g = 0, beta = 0;        ///< [batch, T, hv], f32
-  runtime::DeviceAddress cu_seqlens = 0;         ///< [N + 1], int32 or int64; 0: none
-  runtime::DeviceAddress initial_state = 0;      ///< [N, hv, dk, dv] ([N, hv, dv, dk] with v_first), f32; 0: zeros
-  runtime::DeviceAddress o = 0;                  ///< out: [batch, T, hv, dv], dtype
-  runtime::DeviceAddress final_state = 0;        ///< out: as initial_state, which it may be; 0: not wanted
+  std::uint64_t flags = 0;
   std::int64_t T = 0, N = 0, batch = 1;
-  int hk = 0, hv = 0, dk = 128, dv = 128;
-  gdn::DType dtype = gdn::DType::bf16;
-  float scale = 0;                               ///< 0: dk^-1/2
-  bool cu_seqlens_is_int64 = false;
+  int hq = 0, hk = 0, hv = 0, dk = 128, dv = 128;
+  float scale = 0;
+  Operand q, k, v, g, beta;
+  gdn::GateDomain gate_domain = gdn::GateDomain::log;
+  gdn::BetaDomain beta_domain = gdn::BetaDomain::value;
+  float beta_scale = 0;
+  int l2norm = 0;
+  float l2norm_eps = 0;
+  int cp = 0;
+  Operand A_log, dt_bias;
+  Operand cu_seqlens, prefix_lens;
+  Operand initial_state, read_slots, final_state, write_slots;
+  std::int64_t initial_rows = 0, final_rows = 0;
+  Operand checkpoints, checkpoint_starts, checkpoint_slots;
+  std::int64_t checkpoint_rows = 0, checkpoint_count = 0, checkpoint_every = 0;
   gdn::StateOrder state_order = gdn::StateOrder::k_first;
-  runtime::DeviceAddress workspace = 0;          ///< aligned to 256 bytes
+  Operand o, save_T, save_b;
+  runtime::DeviceAddress workspace = 0;
   std::uint64_t workspace_bytes = 0;
 
   std::int64_t tokens() const { return batch * T; }
-  std::int64_t sequences() const { return cu_seqlens != 0 ? N : batch; }
-  bool operator==(const GdnForwardArguments&) const = default;
+  std::int64_t sequences() const { return cu_seqlens ? N : batch; }
+  int query_heads() const { return hq != 0 ? hq : hk; }
+  int heads() const { return std::max({query_heads(), hk, hv}); }  ///< that have a state
+  std::int64_t slots() const { return tokens() / gdn::kChunk + sequences(); }  ///< of chunks, see kernels/gdn/sequences.h
+};
+
+/// The element type of the reference's inputs.
+inline Dtype dtype_of(gdn::DType dtype) { return dtype == gdn::DType::bf16 ? Dtype::bf16 : Dtype::f16; }
+
+/// Everything that the kernels of a call have fixed when they are compiled.
+struct GdnForwardKernels {
+  Dtype dtype = Dtype::bf16;
+  int pack = 4;
+  gdn::Form form = gdn::Form::full;
+  std::int32_t checkpoints = 0;  ///< 1: the chain writes them
+  bool state_v_first = false;
+  gdn::StateTypes states;
 };
 
 /// Kernels of the operator.
-Source gdn_prologue_source(gdn::HeadCounts heads, gdn::DType dtype);
-Source gdn_forward_source(gdn::HeadCounts heads, gdn::DType dtype, gdn::StateOrder order, gdn::Form form);
+Source gdn_prologue_source(const GdnForwardKernels&);
+Source gdn_forward_source(const GdnForwardKernels&);
+/// Heads of one CTA of the prologue where `group` heads share a key head.
+int gdn_prologue_pack(int group);
 
 struct GdnForwardOptions {
   std::optional<gdn::Form> form;  ///< empty: choose_form
@@ -46,23 +70,28 @@ struct GdnForwardOptions {
 class GdnForward {
  public:
   explicit GdnForward(runtime::Device& device, GdnForwardOptions options = {});
+  ~GdnForward();
 
-  /// Bytes of workspace, from sizes, dtype and whether there are offsets. Throws ArgumentError, UnsupportedError.
+  /// Bytes of workspace. Throws ArgumentError, UnsupportedError.
   static std::uint64_t workspace_bytes(const GdnForwardArguments&);
   /// Enqueues the call on a stream: neither allocates device memory nor synchronises. The first call of a configuration
-  /// compiles. Throws ArgumentError, UnsupportedError, BuildError, and Error for what the device reports.
+  /// compiles; the first of a shape binds; others replace addresses. Throws ArgumentError, UnsupportedError, BuildError, and
+  /// Error for what the device reports.
   void run(const GdnForwardArguments&, void* stream = nullptr);
   /// The launches of a call, to be timed one by one.
-  std::shared_ptr<const Steps> prepare(const GdnForwardArguments&);
-  /// The form that a call takes.
-  gdn::Form form_of(const GdnForwardArguments&) const;
+  Steps prepare(const GdnForwardArguments&);
+  /// What the call's kernels have fixed.
+  GdnForwardKernels kernels_of(const GdnForwardArguments&) const;
 
  private:
-  Steps bind_steps(const GdnForwardArguments&);
+  struct Bindings;
+  struct Plan;
+  std::shared_ptr<const Bindings> bindings(const GdnForwardArguments&);
+  std::shared_ptr<const Plan> bind(const GdnForwardArguments&);
   GdnForwardOptions options_;
   LoadedPrograms programs_;
-  CallCache<GdnForwardArguments> calls_;
-  CallCache<GdnForwardArguments> shapes_;  // by sizes alone: steps whose addresses are to be replaced
+  KernelTable<GdnForwardKernels, Bindings> bindings_;
+  PlanCache<Plan> plans_;
 };
 
 }  // namespace tilewright::ops

@@ -1,24 +1,43 @@
-// What is checked of a forward call before anything is enqueued.
+// Checks of the arguments of gdn_forward.
 #pragma once
+#include <array>
+#include <cstdint>
+#include <vector>
+
 #include "runtime/ops/gdn_forward.h"
 
 namespace tilewright::ops {
 
-/// A tensor of a call, as memory.
-struct MemoryRegion {
-  const char* name;
-  runtime::DeviceAddress address;
-  std::uint64_t bytes;
-  bool output;
+/// The tensors of a call, in the order of checks and tables.
+enum class GdnTensor : std::size_t {
+  q, k, v, g, beta, A_log, dt_bias, cu_seqlens, initial_state, read_slots, final_state, write_slots, checkpoints,
+  checkpoint_starts, checkpoint_slots, o, T, b, count
 };
-/// Every tensor of a call and the workspace; sizes must be good.
-std::vector<MemoryRegion> gdn_forward_regions(const GdnForwardArguments&);
+inline constexpr std::size_t kGdnTensors = static_cast<std::size_t>(GdnTensor::count);
 
-/// Sizes, dtype, heads and widths.
-void check_gdn_forward_sizes(const GdnForwardArguments&);
-/// All of a call: sizes, pointers, alignment, workspace, overlaps of outputs.
-void check_gdn_forward(const GdnForwardArguments&, std::uint64_t workspace_bytes);
-/// Offsets that the host can read: the simulated device's memory. They must not decrease and stay in 0..T.
-void check_host_offsets(const GdnForwardArguments&);
+struct GdnForwardTensors {
+  std::array<Tensor, kGdnTensors> all;
+  Tensor& operator[](GdnTensor which) { return all[static_cast<std::size_t>(which)]; }
+  const Tensor& operator[](GdnTensor which) const { return all[static_cast<std::size_t>(which)]; }
+};
+
+/// Where T and b lie in the workspace.
+struct GdnForwardWorkspace {
+  std::uint64_t T = 0, b = 0, bytes = 0;
+};
+GdnForwardWorkspace gdn_forward_workspace(const GdnForwardArguments&);
+
+/// Addresses of the call's tensors, in the order of GdnTensor.
+std::array<runtime::DeviceAddress, kGdnTensors> gdn_forward_addresses(const GdnForwardArguments&, const GdnForwardWorkspace&);
+
+/// Checks everything but addresses, and gives every tensor its shape and strides. T and b are the saved ones, or those of the
+/// workspace. Throws ArgumentError or UnsupportedError, which name the field, what was given and what was expected.
+GdnForwardTensors check_gdn_forward(const GdnForwardArguments&);
+/// Checks alignment, workspace and overlaps of tensors that check_gdn_forward has described.
+void check_gdn_forward_addresses(const GdnForwardArguments&, const GdnForwardTensors&);
+/// Memory of a call for a device that has to be told: every given tensor and the workspace.
+std::vector<std::pair<runtime::DeviceAddress, std::uint64_t>> gdn_forward_memory(const GdnForwardArguments&);
+/// Checks the lists that the device reads, where the host can read them too (the simulated device): offsets, slots, checkpoints.
+void check_gdn_forward_lists(const GdnForwardArguments&, const GdnForwardTensors&);
 
 }  // namespace tilewright::ops

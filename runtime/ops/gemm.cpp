@@ -39,17 +39,28 @@ Source gemm_source(GemmRung rung) {
 Gemm::Gemm(runtime::Device& device, GemmRung rung, BuildOptions options)
     : source_(gemm_source(rung)), programs_(device, std::move(options)) {}
 
-std::shared_ptr<const Steps> Gemm::prepare(const GemmArguments& g) {
-  if (std::shared_ptr<const Steps> steps = calls_.find(g)) return steps;
+Steps Gemm::prepare(const GemmArguments& g) {
   check(g);
-  auto steps = std::make_shared<Steps>();
-  steps->push_back(bind_step(programs_.device(), programs_.get({source_})[0],
-                        {{"a", tensor(g.a, {g.M, g.K}, "bf16")}, {"b", tensor(g.b, {g.N, g.K}, "bf16")}, {"c", tensor(g.c, {g.M, g.N}, "bf16")}},
-                        {}));
-  calls_.put(g, steps);
+  Steps steps;
+  steps.push_back(bind_step(programs_.device(), programs_.get({source_})[0],
+                            {{"a", tensor(g.a, {g.M, g.K}, "bf16")}, {"b", tensor(g.b, {g.N, g.K}, "bf16")}, {"c", tensor(g.c, {g.M, g.N}, "bf16")}},
+                            {}));
   return steps;
 }
 
-void Gemm::run(const GemmArguments& arguments, void* stream) { launch_steps(programs_.device(), *prepare(arguments), stream); }
+void Gemm::run(const GemmArguments& g, void* stream) {
+  Shape shape;
+  for (const std::int64_t size : {g.M, g.N, g.K}) shape.add(size);
+  std::shared_ptr<const Steps> steps = plans_.find(shape);
+  if (steps) {
+    check(g);
+  } else {
+    auto made = std::make_shared<const Steps>(prepare(g));
+    plans_.put(shape, made);
+    steps = std::move(made);
+  }
+  // The kernels declare a, b and c in this order.
+  launch_steps_at(programs_.device(), *steps, std::array{g.a, g.b, g.c}, stream);
+}
 
 }  // namespace tilewright::ops

@@ -23,12 +23,12 @@ class Gemm {
   /// Enqueues the product; fp32 accumulation. Throws ArgumentError, BuildError, and Error for what the device reports.
   void run(const GemmArguments&, void* stream = nullptr);
   /// The launch of a call.
-  std::shared_ptr<const Steps> prepare(const GemmArguments&);
+  Steps prepare(const GemmArguments&);
 
  private:
   Source source_;
   LoadedPrograms programs_;
-  CallCache<GemmArguments> calls_;
+  PlanCache<Steps> plans_;
 };
 
 }  // namespace tilewright::ops

@@ -41,24 +41,24 @@ class LoadedPrograms {
   std::unordered_map<const Built*, std::shared_ptr<const Loaded>> programs_;  // of sources without a key
 };
 
-/// The kernels of an operator by its configuration, a plain struct of integers and enumerations: a known configuration costs a hash
-/// and a comparison, no strings. May be used by several threads.
-template <class Configuration>
+/// What an operator has made of its kernels by their configuration, a plain struct of integers and enumerations: a known
+/// configuration costs a hash and a comparison, no strings. May be used by several threads.
+template <class Configuration, class Value = Kernels>
 class KernelTable {
   static_assert(std::is_trivially_copyable_v<Configuration> && std::has_unique_object_representations_v<Configuration>,
                 "equal configurations must have equal bytes: no padding, no floating point");
 
  public:
-  /// The kernels of a configuration. `sources()`, their std::vector<Source>, is called the first time only.
-  template <class MakeSources>
-  std::shared_ptr<const Kernels> get(LoadedPrograms& programs, const Configuration& configuration, MakeSources&& sources) {
+  /// The value of a configuration. `make()`, which gives it, is called the first time only.
+  template <class Make>
+  std::shared_ptr<const Value> get(const Configuration& configuration, Make&& make) {
     {
       const std::shared_lock lock(mutex_);
       if (const auto found = table_.find(configuration); found != table_.end()) return found->second;
     }
-    auto kernels = std::make_shared<const Kernels>(programs.get(sources()));
+    auto made = std::make_shared<const Value>(make());
     const std::unique_lock lock(mutex_);
-    return table_.emplace(configuration, std::move(kernels)).first->second;
+    return table_.emplace(configuration, std::move(made)).first->second;
   }
 
  private:
@@ -78,7 +78,7 @@ class KernelTable {
     bool operator()(const Configuration& a, const Configuration& b) const { return std::memcmp(&a, &b, sizeof a) == 0; }
   };
   std::shared_mutex mutex_;
-  std::unordered_map<Configuration, std::shared_ptr<const Kernels>, Hash, Equal> table_;
+  std::unordered_map<Configuration, std::shared_ptr<const Value>, Hash, Equal> table_;
 };
 
 }  // namespace tilewright::ops

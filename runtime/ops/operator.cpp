@@ -12,6 +12,10 @@ void launch_steps(runtime::Device& device, const Steps& steps, void* stream) {
   for (const Step& step : steps) step.bound.launch(device, *step.program->kernel, stream, step.programmatic);
 }
 
+void launch_steps_at(runtime::Device& device, const Steps& steps, std::span<const runtime::DeviceAddress> addresses, void* stream) {
+  for (const Step& step : steps) step.bound.launch_at(device, *step.program->kernel, addresses, stream, step.programmatic);
+}
+
 program::TensorArgument tensor(runtime::DeviceAddress address, std::vector<std::int64_t> shape, std::string element) {
   program::TensorArgument argument;
   argument.address = address;

@@ -1,9 +1,12 @@
-// What operators share: laying out a workspace, binding kernels to arguments, remembering bound launches.
+// What operators share: laying out a workspace, binding kernels to arguments, remembering what was bound.
 #pragma once
+#include <algorithm>
 #include <array>
+#include <bit>
 #include <cstdint>
 #include <memory>
 #include <mutex>
+#include <span>
 #include <string>
 #include <vector>
 
@@ -45,30 +48,55 @@ Step bind_step(runtime::Device& device, std::shared_ptr<const Loaded> program, c
 /// Enqueues the steps on a stream.
 void launch_steps(runtime::Device& device, const Steps& steps, void* stream);
 
-/// The last few calls of an operator and their bound steps: a repeated call costs its launches only.
-template <class Arguments>
-class CallCache {
+/// Enqueues the steps with every tensor elsewhere; `addresses` has the order of the table that the steps were bound from.
+void launch_steps_at(runtime::Device& device, const Steps& steps, std::span<const runtime::DeviceAddress> addresses, void* stream);
+
+/// What makes calls alike, as words: sizes, types, strides, which tensors are given; everything but addresses.
+class Shape {
  public:
-  /// The steps of an equal call, or null.
-  std::shared_ptr<const Steps> find(const Arguments& arguments) {
-    const std::lock_guard lock(mutex_);
-    for (const Entry& entry : entries_)
-      if (entry.steps && entry.arguments == arguments) return entry.steps;
-    return nullptr;
+  static constexpr std::size_t kMost = 192;
+  void add(std::int64_t word) {
+    words_.at(count_++) = word;
+    hash_ = (hash_ ^ static_cast<std::uint64_t>(word)) * 0x9e3779b97f4a7c15u;
+    hash_ ^= hash_ >> 29;
   }
-  void put(const Arguments& arguments, std::shared_ptr<const Steps> steps) {
-    const std::lock_guard lock(mutex_);
-    entries_[next_] = {arguments, std::move(steps)};
-    next_ = (next_ + 1) % entries_.size();
+  void add(float value) { add(std::int64_t{std::bit_cast<std::int32_t>(value)}); }
+  std::uint64_t hash() const { return hash_; }
+  bool operator==(const Shape& other) const {
+    return hash_ == other.hash_ && count_ == other.count_ && std::equal(words_.begin(), words_.begin() + count_, other.words_.begin());
   }
 
  private:
-  struct Entry {
-    Arguments arguments;
-    std::shared_ptr<const Steps> steps;
-  };
+  std::array<std::int64_t, kMost> words_;  // the first count_ of them
+  std::size_t count_ = 0;
+  std::uint64_t hash_ = 0;
+};
+
+/// What an operator has made for the last few shapes of calls. May be used by several threads.
+template <class Plan>
+class PlanCache {
+ public:
+  /// The plan of an equal shape, or null.
+  std::shared_ptr<const Plan> find(const Shape& shape) {
+    const std::lock_guard lock(mutex_);
+    for (std::size_t i = 0; i < kEntries; ++i)
+      if (hashes_[i] == shape.hash() && plans_[i] && shapes_[i] == shape) return plans_[i];
+    return nullptr;
+  }
+  void put(const Shape& shape, std::shared_ptr<const Plan> plan) {
+    const std::lock_guard lock(mutex_);
+    hashes_[next_] = shape.hash();
+    shapes_[next_] = shape;
+    plans_[next_] = std::move(plan);
+    next_ = (next_ + 1) % kEntries;
+  }
+
+ private:
+  static constexpr std::size_t kEntries = 64;
   std::mutex mutex_;
-  std::array<Entry, 32> entries_;
+  std::array<std::uint64_t, kEntries> hashes_{};
+  std::vector<Shape> shapes_ = std::vector<Shape>(kEntries);
+  std::array<std::shared_ptr<const Plan>, kEntries> plans_;
   std::size_t next_ = 0;
 };
 

@@ -46,18 +46,25 @@ class BoundProgram {
 
   /// CTAs along x, y and z. All zero where one is: then launch() does nothing.
   const std::array<unsigned, 3>& grid() const { return grid_; }
-  /// Moves every given tensor to a new address, in the order of Sidecar::tensors; shapes and scalars stay. Entries of absent
-  /// tensors are ignored. The addresses keep the alignment that the first ones had: the caller sees to it.
-  void rebind(runtime::Device&, std::span<const runtime::DeviceAddress> addresses);
   /// Enqueues the kernel, which must come from Program::image() of the same program and device.
   void launch(runtime::Device&, runtime::LoadedKernel&, void* stream = nullptr, bool programmatic = false) const;
+  /// The same with every given tensor elsewhere, in the order of the table it was bound from (Sidecar::tensors, or that of a
+  /// BindingPlan); shapes and scalars stay. Entries of absent tensors are ignored. The addresses keep the alignment that the
+  /// first ones had: the caller sees to it. Allocates nothing.
+  void launch_at(runtime::Device&, runtime::LoadedKernel&, std::span<const runtime::DeviceAddress> addresses, void* stream = nullptr,
+                 bool programmatic = false) const;
 
  private:
+  friend class BindingPlan;
+  BoundProgram() = default;
+  void launch_with(runtime::Device&, runtime::LoadedKernel&, const std::vector<runtime::EncodedTensorMap>& maps,
+                   const std::vector<std::uint64_t>& words, void* stream, bool programmatic) const;
+
   struct Slot {
     bool is_map;
     std::size_t index;  // into maps_ or words_
     std::size_t bytes;
-    std::optional<std::size_t> tensor = std::nullopt;  // the given tensor whose address it holds, in Sidecar::tensors
+    std::optional<std::size_t> tensor = std::nullopt;  // the given tensor whose address it holds, in the caller's table
   };
   std::array<unsigned, 3> grid_{0, 0, 0};
   std::vector<Slot> slots_;

@@ -2,7 +2,7 @@
 # run_card.sh FOLDER [LOGS]
 #
 # On a machine with a Hopper: runs the tests that need one, then compute-sanitizer over small runs of the command. FOLDER holds
-# tilewright, libtilewright.so, device_programs, unit_sim, unit_cuda, and optionally tools/cuda-12.8/bin/ptxas. Full output goes to
+# tilewright, libtilewright.so, device_programs, unit_sim, unit_cuda, card_calls, host_bench, and optionally tools/cuda-12.8/bin/ptxas. Full output goes to
 # LOGS (default: a new temporary folder). Prints a line for each step and a summary; exit status 1 when a step fails.
 set -u
 
@@ -44,6 +44,8 @@ sanitized() {
 nvidia-smi --query-gpu=name,driver_version --format=csv,noheader
 step card 60 "$folder/tilewright" run copy --shape 300 --device cuda --check  # fails without a card; the next two would not
 step unit_cuda 60 "$folder/unit_cuda" --gtest_brief=1
+step card_calls 120 "$folder/card_calls" --gtest_brief=1  # two cards show more than one
+step host_bench 60 "$folder/host_bench"
 step unit_sim 90 "$folder/unit_sim" --gtest_brief=1
 step device_programs 150 "$folder/device_programs" --gtest_brief=1
 

@@ -26,11 +26,18 @@ struct Contract {
   unsigned registers, shared_bytes, barriers;  // registers and barriers at most, dynamic shared memory exactly
 };
 
-gdn::ForwardConfig chain(gdn::Heads heads, int columns, bool v_first = false) {
+gdn::ForwardConfig chain(int columns, bool v_first = false) {
   gdn::ForwardConfig c;
-  c.heads = heads;
   c.value_columns = columns;
   c.state_v_first = v_first;
+  return c;
+}
+
+/// Everything that a caller may ask of the chain beside the plain call.
+gdn::ForwardConfig laden(int columns, Element state, bool v_first) {  // narrow states: those of the kernel's own dtype
+  gdn::ForwardConfig c = chain(columns, v_first);
+  c.states = {state, state, state};
+  c.checkpoints = true;
   return c;
 }
 
@@ -41,16 +48,22 @@ const std::vector<Contract> contracts = {
     {"gemm_bf16", [] { return gemm::gemm<bf16>({}); }, 168, 213040, 2},
     {"gemm_f16", [] { return gemm::gemm<f16>({}); }, 168, 213040, 2},
     {"gemm_gelu", [] { return examples::gemm_gelu<bf16>({}); }, 168, 163904, 2},
-    {"forward_16x64", [] { return gdn::forward<bf16>(chain({16, 64}, 128)); }, 128, 226416, 1},
-    {"forward_16x64_f16", [] { return gdn::forward<f16>(chain({16, 64}, 128)); }, 128, 226416, 1},
-    {"forward_16x64_v_first", [] { return gdn::forward<bf16>(chain({16, 64}, 128, true)); }, 128, 226416, 1},
-    {"forward_split_2x8", [] { return gdn::forward<bf16>(chain({2, 8}, 64)); }, 168, 185456, 1},
-    {"forward_split_2x8_f16", [] { return gdn::forward<f16>(chain({2, 8}, 64)); }, 168, 185456, 1},
-    {"prologue_16x64", [] { return gdn::prologue<bf16>({16, 64}); }, 128, 53264, 2},
-    {"prologue_16x64_f16", [] { return gdn::prologue<f16>({16, 64}); }, 128, 53264, 2},
-    {"prologue_2x2", [] { return gdn::prologue<bf16>({2, 2}); }, 128, 16912, 2},
-    {"prologue_1x5", [] { return gdn::prologue<bf16>({1, 5}); }, 128, 53264, 2},
-    {"prologue_1x64", [] { return gdn::prologue<bf16>({1, 64}); }, 128, 53264, 2},
+    {"forward", [] { return gdn::forward<bf16>(chain(128)); }, 128, 226416, 1},
+    {"forward_f16", [] { return gdn::forward<f16>(chain(128)); }, 128, 226416, 1},
+    {"forward_v_first", [] { return gdn::forward<bf16>(chain(128, true)); }, 128, 226416, 1},
+    {"forward_checkpoints", [] { return gdn::forward<bf16>(laden(128, Element::f32, true)); }, 128, 226416, 1},
+    {"forward_checkpoints_bf16", [] { return gdn::forward<bf16>(laden(128, Element::bf16, false)); }, 128, 226416, 1},
+    {"forward_checkpoints_f16", [] { return gdn::forward<f16>(laden(128, Element::f16, true)); }, 128, 226416, 1},
+    {"forward_split", [] { return gdn::forward<bf16>(chain(64)); }, 168, 185456, 1},
+    {"forward_split_f16", [] { return gdn::forward<f16>(chain(64)); }, 168, 185456, 1},
+    {"forward_checkpoints_k_first_f16", [] { return gdn::forward<f16>(laden(128, Element::f16, false)); }, 128, 226416, 1},
+    {"forward_split_checkpoints", [] { return gdn::forward<bf16>(laden(64, Element::f32, false)); }, 168, 185456, 1},
+    {"forward_split_checkpoints_bf16", [] { return gdn::forward<bf16>(laden(64, Element::bf16, true)); }, 168, 185456, 1},
+    {"prologue_4", [] { return gdn::prologue<bf16>({.pack = 4}); }, 128, 53264, 2},
+    {"prologue_4_f16", [] { return gdn::prologue<f16>({.pack = 4}); }, 128, 53264, 2},
+    {"prologue_3", [] { return gdn::prologue<bf16>({.pack = 3}); }, 128, 39952, 2},
+    {"prologue_2", [] { return gdn::prologue<bf16>({.pack = 2}); }, 128, 26640, 2},
+    {"prologue_1", [] { return gdn::prologue<bf16>({.pack = 1}); }, 128, 16912, 2},
 };
 
 class Resources : public testing::TestWithParam<Contract> {};

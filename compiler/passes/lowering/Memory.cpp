@@ -248,8 +248,13 @@ void Lowering::emit_global(Value tensor, ValueRange coords, Value frag, int row_
   };
   // Pairs of columns are aligned where every other axis has an even stride (and the author's column is even).
   bool pairs = col_stride == 1 && f.kind != Fragment::col_vector;
-  for (int axis = 0; axis < static_cast<int>(coords.size()); ++axis)
-    if (axis != col_axis) pairs &= static_stride(tensor, axis) >= 0 && static_stride(tensor, axis) % 2 == 0;
+  auto shape = cast<tile::GlobalType>(tensor.getType()).getShape();
+  for (int axis = 0; axis < static_cast<int>(coords.size()); ++axis) {
+    std::int64_t known = 1;  // a factor of the stride, whatever the extents that are known only at launch
+    for (size_t inner = axis + 1; inner < shape.size(); ++inner)
+      if (!ShapedType::isDynamic(shape[inner])) known *= shape[inner];
+    if (axis != col_axis) pairs &= known % 2 == 0;
+  }
   Type i16 = b_.getI16Type(), word = b_.getI32Type();
   for (int i = 0; i < f.elements(); i += 2) {
     if (f.half() && pairs) {

@@ -56,7 +56,7 @@ TEST(KernelTable, FindsAConfigurationWithoutItsSources) {
   LoadedPrograms programs(*device);
   KernelTable<CopyConfiguration> table;
   std::atomic<int> asked{0};
-  const auto get = [&](CopyConfiguration c) { return table.get(programs, c, [&] { return ++asked, sources_of(c); }); };
+  const auto get = [&](CopyConfiguration c) { return table.get(c, [&] { return ++asked, programs.get(sources_of(c)); }); };
   const auto kernels = get({64, 64});
   EXPECT_EQ(asked, 1);
   EXPECT_EQ(get({64, 64}), kernels);

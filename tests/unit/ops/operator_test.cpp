@@ -42,15 +42,22 @@ TEST(WorkspaceLayout, AlignsItsParts) {
   EXPECT_EQ(layout.bytes(), 768u);
 }
 
-TEST(CallCache, RemembersTheLastCalls) {
-  CallCache<GemmArguments> cache;
-  const auto steps = std::make_shared<const Steps>();
-  const GemmArguments call{16, 32, 48, 1, 8, 8};
-  EXPECT_EQ(cache.find(call), nullptr);
-  cache.put(call, steps);
-  EXPECT_EQ(cache.find(call), steps);
-  for (std::int64_t M = 2; M < 34; ++M) cache.put({16, 32, 48, M, 8, 8}, steps);
-  EXPECT_EQ(cache.find(call), nullptr);
+TEST(PlanCache, RemembersTheLastShapes) {
+  PlanCache<int> cache;
+  const auto shape = [](std::int64_t M) {
+    Shape s;
+    for (const std::int64_t size : {M, std::int64_t{8}, std::int64_t{8}}) s.add(size);
+    return s;
+  };
+  EXPECT_EQ(cache.find(shape(1)), nullptr);
+  cache.put(shape(1), std::make_shared<const int>(1));
+  EXPECT_EQ(*cache.find(shape(1)), 1);
+  Shape longer = shape(1);
+  longer.add(std::int64_t{0});
+  EXPECT_EQ(cache.find(longer), nullptr);
+  for (int M = 2; M < 66; ++M) cache.put(shape(M), std::make_shared<const int>(M));
+  EXPECT_EQ(cache.find(shape(1)), nullptr);
+  for (int M = 2; M < 66; ++M) EXPECT_EQ(*cache.find(shape(M)), M);
 }
 
 TEST(GemmErrors, Arguments) {

@@ -5,6 +5,7 @@
 
 #include "../error_of.h"
 #include "fake_device.h"
+#include "runtime/program/binding_plan.h"
 #include "runtime/program/tensor_map.h"
 
 namespace tilewright::program {
@@ -93,12 +94,11 @@ TEST_F(ProgramTest, BoundProgramOutlivesItsSourcesAndIsCopied) {
   EXPECT_EQ(device.parameter<std::uint64_t>(3), 0x4000u);
 }
 
-TEST_F(ProgramTest, RebindMovesGivenTensors) {
+TEST_F(ProgramTest, LaunchAtMovesGivenTensors) {
   tensors.erase("state");
-  BoundProgram bound(program, device, tensors, scalars);
-  bound.rebind(device, std::array<runtime::DeviceAddress, 4>{0x5000, 0x6004, 0x3000, 0x7000});
+  const BoundProgram bound(program, device, tensors, scalars);
   test::FakeKernel kernel;
-  bound.launch(device, kernel);
+  bound.launch_at(device, kernel, std::array<runtime::DeviceAddress, 4>{0x5000, 0x6004, 0x3000, 0x7000});
   ASSERT_EQ(device.specs.size(), 3u);  // o stays where it was
   EXPECT_EQ(device.specs[2].address, 0x5000u);
   EXPECT_EQ(device.specs[2].extents, device.specs[0].extents);
@@ -106,6 +106,33 @@ TEST_F(ProgramTest, RebindMovesGivenTensors) {
   EXPECT_EQ(device.parameter<runtime::EncodedTensorMap>(1).words[0], 2u);
   EXPECT_EQ(device.parameter<std::uint64_t>(2), 0x6004u);
   EXPECT_EQ(device.parameter<std::uint64_t>(3), 0u);  // absent stays absent
+  bound.launch(device, kernel);
+  EXPECT_EQ(device.parameter<runtime::EncodedTensorMap>(0).words[0], 1u);  // the bound addresses are as they were
+  EXPECT_EQ(device.parameter<std::uint64_t>(2), 0x2004u);
+}
+
+TEST_F(ProgramTest, PlansBindFromTablesOfTheCaller) {
+  const std::vector<std::string_view> names{"unused", "o", "q", "state", "offsets"}, numbers{"epoch", "N", "scale"};
+  const BindingPlan plan(program.sidecar(), names, numbers);
+  const std::vector<std::int64_t> shape{100, 4, 128}, strides{1024, 128, 1}, packed{512, 128, 1}, three{3}, one{1};
+  const std::vector<TensorView> views{{}, {0x3000, true, shape, packed}, {0x1000, true, shape, strides}, {}, {0x2004, true, three, one}};
+  const std::vector<Scalar> values{std::int64_t{9}, std::int64_t{2}, 0.5};
+  const BoundProgram bound = plan.bind(device, views, values);
+  EXPECT_EQ(bound.grid(), (std::array<unsigned, 3>{8, 2, 1}));
+  EXPECT_EQ(device.specs.at(0).strides[2], 2048u);
+  test::FakeKernel kernel;
+  bound.launch_at(device, kernel, std::array<runtime::DeviceAddress, 5>{1, 0x7000, 0x5000, 2, 0x6004});
+  EXPECT_EQ(device.specs.at(2).address, 0x5000u);
+  EXPECT_EQ(device.specs.at(3).address, 0x7000u);
+  EXPECT_EQ(device.parameter<std::uint64_t>(2), 0x6004u);
+  EXPECT_EQ(device.parameter<std::uint64_t>(3), 0u);
+  EXPECT_EQ(device.parameter<std::int32_t>(4), 100);
+  EXPECT_EQ(device.parameter<float>(5), 0.5f);
+  EXPECT_EQ(device.parameter<std::int64_t>(7), 1024);
+  EXPECT_EQ(error_of([&] { BindingPlan(program.sidecar(), names, std::vector<std::string_view>{"N", "scale"}); }),
+            "program 'scan': missing scalar 'epoch'");
+  EXPECT_EQ(error_of([&] { BindingPlan(program.sidecar(), std::vector<std::string_view>{"q"}, numbers); }),
+            "program 'scan': missing tensor 'offsets'");
 }
 
 TEST_F(ProgramTest, RaggedMapWrapsToTheRowsOfASequence) {

@@ -1,0 +1,66 @@
+// From what a caller has to the log of the decay and the write strength, in fp32.
+#pragma once
+#include "kernels/gdn/operands.h"
+
+namespace tilewright::gdn {
+
+/// What g holds: the same numbers as tilewright_gate_domain.
+enum class GateDomain : std::int32_t { log = 0, linear = 1, raw = 2 };
+/// What beta holds: the same numbers as tilewright_beta_domain.
+enum class BetaDomain : std::int32_t { value = 0, logit = 1 };
+
+/// beta is floored here, in forward and backward alike, so that T diag(beta)^-1 exists; a negative beta counts as the floor.
+inline constexpr double kBetaFloor = 0x1p-40;
+/// A gate below this decays to nothing beside any fp32 number; the floor keeps differences of the cumulative sum exact to 1e-3.
+inline constexpr double kGateFloor = -80.0;
+inline constexpr double kLog2E = 1.4426950408889634;
+
+/// max(x, floor) that keeps NaN.
+inline Real at_least(Real x, double floor) { return select(x < floor, floor, x); }
+
+/// ln(1 + y) for -1/2 <= y <= 1, to a few ulp where y is small too: 2 artanh(y / (2 + y)) by its series.
+inline Real log1p(Real y) {
+  Real z = y * reciprocal(y + 2.0), square = z * z;
+  Real sum = square * (1 / 15.0) + 1 / 13.0;
+  for (int n : {11, 9, 7, 5, 3, 1}) sum = sum * square + 1.0 / n;
+  return z * sum * 2.0;
+}
+
+/// The gates of a call.
+class Gates {
+ public:
+  Gates(Kernel& k, const Extent& tokens)
+      : g_(k, "g", tokens), beta_(k, "beta", tokens), a_log_(k, "A_log", 1), dt_bias_(k, "dt_bias", 1),
+        gate_domain_(k.scalar_i32("gate_domain")), beta_domain_(k.scalar_i32("beta_domain")), beta_scale_(k.scalar_f32("beta_scale")) {}
+
+  /// Natural log of a token's decay, floored. Called inside a role.
+  Real log_decay(Kernel& k, Index token, Index head) const {
+    Var<Real> log(g_.read(k, token, head, 0.0));
+    if_(gate_domain_ == static_cast<int>(GateDomain::linear), [&] {
+      Real a = log.get();
+      log.set(select((a > 0.5) & (a < 2.0), log1p(a - 1.0), log2(a) * (1 / kLog2E)));
+    });
+    if_(gate_domain_ == static_cast<int>(GateDomain::raw), [&] {
+      Real x = log.get() + dt_bias_.read(k, k.index(0), head, 0.0), size = max(x, -x);
+      Real softplus = max(x, 0.0) + log1p(exp2(-size * kLog2E));
+      log.set(-exp2(a_log_.read(k, k.index(0), head, 0.0) * kLog2E) * softplus);
+    });
+    return at_least(log.get(), kGateFloor);
+  }
+
+  /// A token's write strength, floored.
+  Real strength(Kernel& k, Index token, Index head) const {
+    Var<Real> beta(beta_.read(k, token, head, 1.0));
+    if_(beta_domain_ == static_cast<int>(BetaDomain::logit), [&] {
+      beta.set(beta_scale_ * reciprocal(exp2(-beta.get() * kLog2E) + 1.0));
+    });
+    return at_least(beta.get(), kBetaFloor);
+  }
+
+ private:
+  Numbers g_, beta_, a_log_, dt_bias_;
+  Index gate_domain_, beta_domain_;
+  Real beta_scale_;
+};
+
+}  // namespace tilewright::gdn

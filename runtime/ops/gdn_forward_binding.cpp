@@ -1,0 +1,131 @@
+// The tables of arguments that gdn_forward binds its kernels from.
+#include "runtime/ops/gdn_forward_binding.h"
+
+#include <cmath>
+
+namespace tilewright::ops {
+namespace {
+
+using enum GdnTensor;
+
+/// An entry of the table of tensors: given when the tensor is, and has the entry's dtype where there is one of its own.
+struct Entry {
+  std::string_view name;
+  GdnTensor tensor;
+  int dtype = -1;
+};
+constexpr int kF32 = static_cast<int>(Dtype::f32), kBf16 = static_cast<int>(Dtype::bf16), kF16 = static_cast<int>(Dtype::f16);
+constexpr std::array kEntries{
+    Entry{"q", q}, Entry{"k", k}, Entry{"v", v}, Entry{"o", o}, Entry{"tm", T}, Entry{"b", b},
+    Entry{"g", g, kF32}, Entry{"g_bf16", g, kBf16}, Entry{"g_f16", g, kF16},
+    Entry{"beta", beta, kF32}, Entry{"beta_bf16", beta, kBf16}, Entry{"beta_f16", beta, kF16},
+    Entry{"A_log", A_log, kF32}, Entry{"A_log_bf16", A_log, kBf16}, Entry{"A_log_f16", A_log, kF16},
+    Entry{"dt_bias", dt_bias, kF32}, Entry{"dt_bias_bf16", dt_bias, kBf16}, Entry{"dt_bias_f16", dt_bias, kF16},
+    Entry{"cu_seqlens", cu_seqlens}, Entry{"initial_state", initial_state}, Entry{"read_slots", read_slots},
+    Entry{"final_state", final_state}, Entry{"write_slots", write_slots}, Entry{"checkpoints", checkpoints},
+    Entry{"checkpoint_starts", checkpoint_starts}, Entry{"checkpoint_slots", checkpoint_slots}};
+
+using Named = std::pair<std::string_view, program::Scalar>;
+
+std::int64_t words_of(const Tensor& list) { return list.dtype == Dtype::i64 ? 2 : 1; }
+
+/// Every scalar and dimension of the kernels.
+std::vector<Named> scalars_of(const GdnForwardArguments& a, const GdnForwardTensors& t) {
+  const std::int64_t N = a.sequences(), H = a.heads(), group = H / std::max(a.hk, 1);
+  std::int64_t levels = 1, top = 1;  // sequence_of: 32^levels >= N
+  while (top * 32 < N) ++levels, top *= 32;
+  std::vector<Named> s{{"T", a.tokens()},
+                       {"N", N},
+                       {"slots", a.slots()},
+                       {"heads", H},
+                       {"hq", std::int64_t{a.query_heads()}},
+                       {"hk", std::int64_t{a.hk}},
+                       {"hv", std::int64_t{a.hv}},
+                       {"group", group},
+                       {"packs", (group + 3) / 4},
+                       {"query_group", H / std::max(a.query_heads(), 1)},
+                       {"key_group", group},
+                       {"value_group", H / std::max(a.hv, 1)},
+                       {"levels", levels},
+                       {"top", top},
+                       {"CU", t[cu_seqlens].given ? (N + 1) * words_of(t[cu_seqlens]) : std::int64_t{0}},
+                       {"cu_words", words_of(t[cu_seqlens])},
+                       {"length", t[cu_seqlens].given ? std::int64_t{0} : a.T},
+                       {"scale", a.scale != 0 ? double{a.scale} : 1 / std::sqrt(double(a.dk))},
+                       {"gate_domain", std::int64_t{static_cast<int>(a.gate_domain)}},
+                       {"beta_domain", std::int64_t{static_cast<int>(a.beta_domain)}},
+                       {"beta_scale", a.beta_scale != 0 ? double{a.beta_scale} : 1.0},
+                       {"checkpoint_chunks", a.checkpoint_every / gdn::kChunk}};
+  const auto matrix = [&](std::string_view pitch, std::string_view step, const Tensor& x) {
+    const bool vector = x.rank == 1, rows = x.given && !vector && x.shape[0] * x.shape[1] > 1;
+    s.emplace_back(pitch, rows ? x.strides[x.shape[1] > 1 ? 1 : 0] : std::int64_t{0});
+    s.emplace_back(step, x.given && H > 1 ? x.strides[x.rank - 1] : std::int64_t{0});
+  };
+  matrix("g_pitch", "g_step", t[g]);
+  matrix("beta_pitch", "beta_step", t[beta]);
+  matrix("A_log_pitch", "A_log_step", t[A_log]);
+  matrix("dt_bias_pitch", "dt_bias_step", t[dt_bias]);
+  const auto list = [&](std::string_view size, std::string_view words, const Tensor& x) {
+    s.emplace_back(size, x.given ? x.shape[0] * words_of(x) : std::int64_t{0});
+    s.emplace_back(words, words_of(x));
+  };
+  list("read_slots_size", "read_slots_words", t[read_slots]);
+  list("write_slots_size", "write_slots_words", t[write_slots]);
+  list("checkpoint_starts_size", "checkpoint_starts_words", t[checkpoint_starts]);
+  list("checkpoint_slots_size", "checkpoint_slots_words", t[checkpoint_slots]);
+  const auto rows = [&](std::string_view count, std::string_view pitch, const Tensor& x) {
+    s.emplace_back(count, x.given ? x.shape[0] : std::int64_t{0});
+    s.emplace_back(pitch, x.given && x.shape[0] > 1 ? x.strides[0] / x.shape[3] : std::int64_t{0});
+  };
+  rows("initial_state_rows", "initial_state_pitch", t[initial_state]);
+  rows("final_state_rows", "final_state_pitch", t[final_state]);
+  rows("checkpoints_rows", "checkpoints_pitch", t[checkpoints]);
+  return s;
+}
+
+constexpr std::array<std::string_view, kEntries.size()> names() {
+  std::array<std::string_view, kEntries.size()> result;
+  for (std::size_t i = 0; i < result.size(); ++i) result[i] = kEntries[i].name;
+  return result;
+}
+constexpr std::array kNames = names();
+
+}  // namespace
+
+std::span<const std::string_view> gdn_forward_tensor_names() { return kNames; }
+
+std::vector<std::string_view> gdn_forward_scalar_names() {
+  std::vector<std::string_view> names;
+  for (const Named& scalar : scalars_of({}, {})) names.push_back(scalar.first);
+  return names;
+}
+
+std::size_t GdnForwardTables::entries() { return kEntries.size(); }
+GdnTensor GdnForwardTables::tensor_of_entry(std::size_t entry) { return kEntries[entry].tensor; }
+
+GdnForwardTables::GdnForwardTables(const GdnForwardArguments& a, const GdnForwardTensors& t, const GdnForwardWorkspace& w) {
+  const auto addresses = gdn_forward_addresses(a, w);
+  for (std::size_t i = 0; i < kGdnTensors; ++i) {
+    shapes_[i] = t.all[i].shape;
+    strides_[i] = t.all[i].strides;
+  }
+  const std::int64_t H = a.heads(), C = gdn::kChunk;
+  strides_[static_cast<std::size_t>(T)] = {H * C * C, C * C, C, 1};
+  strides_[static_cast<std::size_t>(b)] = {H * C, C, 1, 0};
+  // The kernels see the batch's rows as one axis.
+  for (const GdnTensor which : {q, k, v, o}) {
+    auto &shape = shapes_[static_cast<std::size_t>(which)], &strides = strides_[static_cast<std::size_t>(which)];
+    shape = {shape[0] * shape[1], shape[2], shape[3], 0};
+    strides = {strides[a.T > 1 ? 1 : 0], strides[2], 1, 0};
+  }
+  for (const Entry& entry : kEntries) {
+    const auto i = static_cast<std::size_t>(entry.tensor);
+    const bool rows = entry.tensor == q || entry.tensor == k || entry.tensor == v || entry.tensor == o, inner = entry.tensor == T || entry.tensor == b;
+    const bool given = (t.all[i].given || inner) && (entry.dtype < 0 || entry.dtype == static_cast<int>(t.all[i].dtype));
+    const std::size_t rank = rows ? 3 : t.all[i].rank;
+    views_.push_back({addresses[i], given, std::span(shapes_[i]).first(rank), std::span(strides_[i]).first(rank)});
+  }
+  for (Named& scalar : scalars_of(a, t)) scalars_.push_back(std::move(scalar.second));
+}
+
+}  // namespace tilewright::ops

@@ -1,0 +1,120 @@
+// A call of gdn_forward on the simulated device, whose memory is the host's.
+#pragma once
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <cmath>
+#include <memory>
+#include <vector>
+
+#include "kernels/gdn/reference.h"
+#include "runtime/ops/gdn_forward.h"
+#include "tests/unit/error_of.h"
+#include "tilewright/half.h"
+
+namespace tilewright::ops {
+
+struct Heads {
+  int hq = 1, hk = 1, hv = 2;
+  int all() const { return std::max({hq, hk, hv}); }
+};
+
+/// `in` is what the reference computes: every head has a query, key and value head of its own. The device gets the heads that are
+/// shared once.
+struct Call {
+  static constexpr int D = 128;
+  Heads heads;
+  gdn::Inputs in;
+  std::shared_ptr<runtime::Device> device;
+  std::vector<runtime::DeviceAddress> owned;
+  std::vector<std::uint16_t> q, k, v;  // as the device gets them: [T, hq, D], ...
+  std::vector<std::int32_t> offsets;
+  std::vector<std::uint16_t> o;
+  std::vector<float> state;
+  GdnForwardArguments args;
+
+  explicit Call(std::vector<std::int64_t> lens, Heads h = {}, gdn::Kind kind = gdn::Kind::ordinary,
+                std::shared_ptr<runtime::Device> on = runtime::make_simulated_device())
+      : heads(h), device(std::move(on)) {
+    gdn::InputShape shape;
+    shape.lens = std::move(lens), shape.hk = shape.hv = h.all();
+    in = gdn::generate(shape, kind, 1);
+    q = share(in.q, h.hq), k = share(in.k, h.hk), v = share(in.v, h.hv);
+    for (const std::int64_t offset : in.offsets()) offsets.push_back(static_cast<std::int32_t>(offset));
+    o.resize(in.v.size());
+    state.resize(in.initial_state.size());
+    args.q = {put(q)}, args.k = {put(k)}, args.v = {put(v)}, args.o = {put(o)};
+    args.g = {put(in.g), {}, Dtype::f32}, args.beta = {put(in.beta), {}, Dtype::f32};
+    args.cu_seqlens = {put(offsets), {}, Dtype::i32};
+    args.initial_state = {put(in.initial_state), {}, Dtype::f32}, args.final_state = {put(state), {}, Dtype::f32};
+    args.T = in.tokens(), args.N = in.sequences(), args.hq = h.hq, args.hk = h.hk, args.hv = h.hv;
+    give_workspace();
+  }
+  ~Call() {
+    for (const auto address : owned) device->release(address);
+  }
+  Call(const Call&) = delete;
+  Call& operator=(const Call&) = delete;
+
+  void give_workspace() {
+    args.workspace_bytes = GdnForward::workspace_bytes(args);
+    args.workspace = device->allocate(args.workspace_bytes);
+    owned.push_back(args.workspace);
+  }
+  template <class Value>
+  runtime::DeviceAddress put(const std::vector<Value>& values) {
+    owned.push_back(device->allocate(values.size() * sizeof(Value) + 256));
+    device->copy_to_device(owned.back(), values.data(), values.size() * sizeof(Value));
+    return owned.back();
+  }
+  template <class Value>
+  std::vector<Value> get(runtime::DeviceAddress from, std::size_t count) const {
+    std::vector<Value> values(count);
+    device->copy_to_host(values.data(), from, count * sizeof(Value));
+    return values;
+  }
+  void run(GdnForwardOptions options = {}) { GdnForward(*device, options).run(args); }
+  void fetch() {
+    device->synchronize();
+    device->copy_to_host(o.data(), args.o.address, o.size() * 2);
+    device->copy_to_host(state.data(), args.final_state.address, state.size() * 4);
+  }
+  /// Runs, and compares o and the final state with the reference.
+  void check(GdnForwardOptions options = {}, double bar = 4e-3) {
+    run(options);
+    fetch();
+    const gdn::Outputs expected = gdn::recurrence(in);
+    EXPECT_LT(gdn::rms_ratio(o, gdn::DType::bf16, expected.o), bar);
+    EXPECT_LT(gdn::rms_ratio(state, expected.final_state), bar);
+  }
+  std::string refusal() {
+    return test::error_of([&] { run(); });
+  }
+
+ private:
+  /// The first head of each group of [T, all heads, D]; the others of the group get its values.
+  std::vector<std::uint16_t> share(std::vector<std::uint16_t>& full, int count) {
+    const std::size_t H = static_cast<std::size_t>(heads.all()), group = H / static_cast<std::size_t>(count), rows = full.size() / (H * D);
+    std::vector<std::uint16_t> shared;
+    for (std::size_t row = 0; row < rows; ++row)
+      for (std::size_t h = 0; h < H; ++h) {
+        const auto head = full.begin() + std::ptrdiff_t((row * H + h) * D), first = full.begin() + std::ptrdiff_t((row * H + h / group * group) * D);
+        if (h % group == 0) shared.insert(shared.end(), head, head + D);
+        else std::copy(first, first + D, head);
+      }
+    return shared;
+  }
+};
+
+inline std::vector<std::uint16_t> halves(const std::vector<float>& values, gdn::DType dtype) {
+  std::vector<std::uint16_t> bits;
+  for (const float value : values) bits.push_back(gdn::encode(value, dtype));
+  return bits;
+}
+inline std::vector<float> widened(const std::vector<std::uint16_t>& bits, gdn::DType dtype) {
+  std::vector<float> values;
+  for (const std::uint16_t b : bits) values.push_back(gdn::decode(b, dtype));
+  return values;
+}
+
+}  // namespace tilewright::ops
