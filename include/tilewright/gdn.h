@@ -74,7 +74,7 @@ typedef struct tilewright_gdn_forward_args {
   float scale;   /* 0: dk^-1/2 */
 
   tilewright_operand q;    /* [batch, T, hq, dk] bf16 or f16 */
-  tilewright_operand k;    /* [batch, T, hk, dk] as q; l2-normalised by the caller for a stable recurrence */
+  tilewright_operand k;    /* [batch, T, hk, dk] as q; of l2 norm 1 for a stable recurrence: by the caller, or see l2norm */
   tilewright_operand v;    /* [batch, T, hv, dv] as q */
   tilewright_operand g;    /* [batch, T, H] f32, bf16 or f16, see gate_domain. Not given: no decay */
   tilewright_operand beta; /* [batch, T, H] f32, bf16 or f16, see beta_domain. Not given: 1 */
@@ -82,7 +82,7 @@ typedef struct tilewright_gdn_forward_args {
   int32_t gate_domain; /* tilewright_gate_domain */
   int32_t beta_domain; /* tilewright_beta_domain */
   float beta_scale;    /* of a logit; 0: 1. 2 admits negative eigenvalues */
-  int32_t l2norm;      /* 1: q and k are divided by sqrt(sum of squares + l2norm_eps) first. No kernel yet */
+  int32_t l2norm;      /* 1: each row of q and k is divided by sqrt(sum of squares + l2norm_eps), in fp32 */
   float l2norm_eps;    /* 0: 1e-6 */
   int32_t cp;          /* segments of a sequence: TILEWRIGHT_CP_AUTO, TILEWRIGHT_CP_OFF, or a number. No kernel yet for 2 and more */
 
@@ -127,8 +127,8 @@ typedef struct tilewright_gdn_forward_args {
   tilewright_stream stream;
 } tilewright_gdn_forward_args;
 
-/* Bytes of workspace that a call with these arguments needs, in *bytes. Reads everything but addresses (whether a tensor is given counts)
- * and the stream. Does not touch the device, and does not depend on lengths.
+/* Bytes of workspace that a call with these sizes needs, in *bytes. Reads sizes, numbers and which of cu_seqlens, save_T and save_b are
+ * given; the other tensors need not be there yet. Does not touch the device, and does not depend on lengths.
  * Errors: INVALID_ARGUMENT, UNSUPPORTED. */
 TILEWRIGHT_API tilewright_status tilewright_gdn_forward_workspace(const tilewright_handle *handle,
                                                                   const tilewright_gdn_forward_args *args,

@@ -22,13 +22,15 @@ struct ForwardConfig {
   bool state_v_first = false;  ///< a row of states is [heads, dv, dk] instead of [heads, dk, dv]
   StateTypes states;
   bool checkpoints = false;    ///< writes the state after every so many chunks
+  bool l2norm = false;         ///< divides q and k by their norms
   int stages = 3;
 };
 
 /// The prologue.
 struct PrologueConfig {
   int dk = 128;
-  int pack = 4;  ///< heads of one CTA, 1 to 4: the heads of a key head, or four of them at a time
+  int pack = 4;         ///< heads of one CTA, 1 to 4: the heads of a key head, or four of them at a time
+  bool l2norm = false;  ///< divides k by its norm
 };
 
 }  // namespace tilewright::gdn

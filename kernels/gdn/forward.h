@@ -11,6 +11,7 @@
 #include <optional>
 
 #include "kernels/gdn/checkpoints.h"
+#include "kernels/gdn/norms.h"
 #include "kernels/gdn/sequences.h"
 
 namespace tilewright::gdn {
@@ -39,7 +40,10 @@ Program forward(ForwardConfig c) {
     auto v = k.staged<T>("v_tile", c.stages, {kChunk, columns}), tm = k.staged<T>("tm_tile", c.stages, {kChunk, kChunk});
     auto b = k.staged<f32>("b_tile", c.stages, {1, kChunk});
     auto p = k.staged<T>("p_tile", 2, {kChunk, kChunk});
-    auto decay = k.staged<f32>("decay_tile", 2, {3, kChunk});  // 2^b, scale 2^b, 2^(b_C - b)
+    // 2^b, scale 2^b, 2^(b_C - b); with l2norm times the inverse norms of the rows that they scale, then those of k and q, and 2^b alone.
+    auto decay = k.staged<f32>("decay_tile", 2, {c.l2norm ? 6 : 3, kChunk});
+    std::optional<Real> eps;
+    if (c.l2norm) eps = k.scalar_f32("l2norm_eps");
     auto o = k.staged<T>("o_tile", 2, {kChunk, columns});
 
     const bool wide = columns == 128;
@@ -67,22 +71,33 @@ Program forward(ForwardConfig c) {
     aux([&] {
       Sequence s = offsets.sequence(k, n);
       auto qk = k.frag<f32>({kChunk, kChunk}, "q k^T");
-      auto b_row = k.frag<f32>({kChunk, 1}, "b_i");
+      auto b_row = k.frag<f32>({kChunk, 1}, "b_i"), q_norm = k.frag<f32>({kChunk, 1}, "1 / |q_i|");
       for_(s.chunks() + 1, [&](Index) {
         Stage at = in.wait();
         gemm_zero(qk, q[at], key[at].t());
         Batch product = k.batch();
         Stage to = prepared.acquire();
+        if (c.l2norm) {
+          inverse_norms(k, key[at], dk, *eps, decay[to].row(3));
+          inverse_norms(k, q[at], dk, *eps, decay[to].row(4));
+          k.sync();
+        }
         if_(k.thread() < kChunk, [&] {
-          Real bi = b[at].read(0, k.thread()), bC = b[at].read(0, kChunk - 1), e = exp2(bi);
-          decay[to].write(0, k.thread(), e);
-          decay[to].write(1, k.thread(), scale * e);
-          decay[to].write(2, k.thread(), exp2(bC - bi));
+          Index i = k.thread();
+          Real bi = b[at].read(0, i), bC = b[at].read(0, kChunk - 1), e = exp2(bi), rest = exp2(bC - bi);
+          Real from_k = c.l2norm ? decay[to].read(3, i) : e, from_q = c.l2norm ? decay[to].read(4, i) : e;
+          decay[to].write(0, i, c.l2norm ? e * from_k : e);
+          decay[to].write(1, i, c.l2norm ? scale * e * from_q : scale * e);
+          decay[to].write(2, i, c.l2norm ? rest * from_k : rest);
+          if (c.l2norm) decay[to].write(5, i, e);
         });
         load(b_row, b[at].t());
+        if (c.l2norm) load(q_norm, decay[to].row(4).t());
         settle(product);
-        auto P = map<T>([&](Index i, Index j, Real x, Real bi, Real bj) { return select(i >= j, x * scale * exp2(bi - bj), 0.0); }, qk,
-                        b_row, b[at]);
+        const auto score = [&](Index i, Index j, Real x, Real bi, Real bj) { return select(i >= j, x * scale * exp2(bi - bj), 0.0); };
+        auto P = c.l2norm ? map<T>([&](Index i, Index j, Real x, Real bi, Real bj, Real qi, Real kj) { return score(i, j, x * qi * kj, bi, bj); },
+                                   qk, b_row, b[at], q_norm, decay[to].row(3))
+                          : map<T>([&](Index i, Index j, Real x, Real bi, Real bj) { return score(i, j, x, bi, bj); }, qk, b_row, b[at]);
         store(p[to], P);
         prepared.commit(to);
         in.release(at);
@@ -119,7 +134,7 @@ Program forward(ForwardConfig c) {
         Batch v_new = k.batch();
         gemm_zero(Ot, Sb, q[at].t());
         Batch sq = k.batch();
-        tilewright::scale(St, decay[d].read(0, kChunk - 1));
+        tilewright::scale(St, decay[d].read(c.l2norm ? 5 : 0, kChunk - 1));
         settle(v_new);
         auto Vn = cast<T>(Ut);
         auto Vd = map<T>([](Real v, Real ed) { return v * ed; }, Vn, decay[d].row(2));

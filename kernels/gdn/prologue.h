@@ -7,7 +7,10 @@
 //   Y_ii = D_i^-1,   Y_ij = -(sum_{k=j+1..i} Y_ik L_kj) D_j^-1
 // with tf32 products; L and Y stay fp32. Rows past the sequence's end are identity rows: b flat, beta 0.
 #pragma once
+#include <optional>
+
 #include "kernels/gdn/gate.h"
+#include "kernels/gdn/norms.h"
 #include "kernels/gdn/sequences.h"
 
 namespace tilewright::gdn {
@@ -91,6 +94,12 @@ Program prologue(PrologueConfig c) {
     k.overlay(L, key);
     k.overlay(t, key);
     auto b = k.shared<f32>("b", {heads, kChunk}), beta = k.shared<f32>("beta", {heads, kChunk});
+    std::optional<Shared<f32>> norm;  // 1 / |k_i|
+    std::optional<Real> eps;
+    if (c.l2norm) {
+      norm = k.shared<f32>("norm", {1, kChunk});
+      eps = k.scalar_f32("l2norm_eps");
+    }
     k.ctas_per_sm(4);
 
     Role all = k.role("all", warpgroups(1));
@@ -142,23 +151,29 @@ Program prologue(PrologueConfig c) {
           KK.push_back(k.frag<f32>({kChunk, kBlock}, "K K^T"));
           gemm_zero(KK[j], key[at], key[at].view(j * kBlock, 0, {kBlock, c.dk}).t());
         }
-        settle(k.batch());
+        Batch products = k.batch();
+        if (c.l2norm) inverse_norms(k, key[at], c.dk, *eps, *norm);
+        settle(products);
         ring.release(at);
         k.sync();
 
-        auto b_i = k.frag<f32>({kChunk, 1}), beta_i = k.frag<f32>({kChunk, 1});
+        auto b_i = k.frag<f32>({kChunk, 1}), beta_i = k.frag<f32>({kChunk, 1}), norm_i = k.frag<f32>({kChunk, 1});
+        if (c.l2norm) load(norm_i, norm->t());
         for (int i = 0; i < kBlocks; ++i) {  // block row i of every head is warp i's work
           if_(k.warp() == i, [&] {
             for (int w = 0; w < heads; ++w) {
               load(b_i, b.row(w).t());
               load(beta_i, beta.row(w).t());
               for (int j = 0; j <= i; ++j) {
-                auto block = map<f32>(
-                    [&](Index r, Index c, Real x, Real bi, Real bj, Real be) {
-                      Real l = be * x * exp2(bi - bj);
-                      return j < i ? l : select(r > c + j * kBlock, l, 0.0);
-                    },
-                    KK[j], b_i, b.view(w, j * kBlock, {1, kBlock}), beta_i);
+                const auto coupling = [&](Index r, Index col, Real x, Real bi, Real bj, Real be) {
+                  Real l = be * x * exp2(bi - bj);
+                  return j < i ? l : select(r > col + j * kBlock, l, 0.0);
+                };
+                auto b_j = b.view(w, j * kBlock, {1, kBlock});
+                auto block = c.l2norm ? map<f32>([&](Index r, Index col, Real x, Real bi, Real bj, Real be, Real ni, Real nj) {
+                                          return coupling(r, col, x * ni * nj, bi, bj, be);
+                                        }, KK[j], b_i, b_j, beta_i, norm_i, norm->view(0, j * kBlock, {1, kBlock}))
+                                      : map<f32>(coupling, KK[j], b_i, b_j, beta_i);
                 // The fragment's rows start at 16 i for this warp: the view starts as far before the block.
                 store(L.view(kBlock * (w * kStored + block_index(i, j) - i), 0, {kChunk, kBlock}), block);
               }

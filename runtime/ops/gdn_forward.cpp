@@ -49,8 +49,8 @@ void check_places(runtime::Device& device, const GdnForwardTensors& tensors) {
 int gdn_prologue_pack(int group) { return std::clamp(group, 1, 4); }
 
 Source gdn_prologue_source(const GdnForwardKernels& c) {
-  return {std::string("gdn_prologue ") + name_of(c.dtype) + " pack" + std::to_string(c.pack), [c] {
-            const gdn::PrologueConfig config{.pack = c.pack};
+  return {std::string("gdn_prologue ") + name_of(c.dtype) + " pack" + std::to_string(c.pack) + (c.l2norm != 0 ? " l2norm" : ""), [c] {
+            const gdn::PrologueConfig config{.pack = c.pack, .l2norm = c.l2norm != 0};
             return c.dtype == Dtype::bf16 ? gdn::prologue<bf16>(config) : gdn::prologue<f16>(config);
           }};
 }
@@ -60,12 +60,14 @@ Source gdn_forward_source(const GdnForwardKernels& c) {
   key += c.state_v_first ? " v_first" : " k_first";
   key += std::string(" states ") + name_of(c.states.initial) + " " + name_of(c.states.final);
   if (c.checkpoints != 0) key += std::string(" checkpoints ") + name_of(c.states.checkpoint);
+  if (c.l2norm != 0) key += " l2norm";
   return {key, [c] {
             gdn::ForwardConfig config;
             config.value_columns = gdn::value_columns(c.form, config.dv);
             config.state_v_first = c.state_v_first;
             config.states = c.states;
             config.checkpoints = c.checkpoints != 0;
+            config.l2norm = c.l2norm != 0;
             return c.dtype == Dtype::bf16 ? gdn::forward<bf16>(config) : gdn::forward<f16>(config);
           }};
 }
@@ -88,7 +90,7 @@ GdnForward::GdnForward(runtime::Device& device, GdnForwardOptions options)
 GdnForward::~GdnForward() = default;
 
 std::uint64_t GdnForward::workspace_bytes(const GdnForwardArguments& a) {
-  check_gdn_forward(a);
+  check_gdn_forward_sizes(a);
   return gdn_forward_workspace(a).bytes;
 }
 
@@ -98,6 +100,7 @@ GdnForwardKernels GdnForward::kernels_of(const GdnForwardArguments& a) const {
   c.pack = gdn_prologue_pack(a.heads() / a.hk);
   c.form = options_.form.value_or(gdn::choose_form(a.sequences(), a.heads()));
   c.checkpoints = a.checkpoints ? 1 : 0;
+  c.l2norm = a.l2norm;
   // What is absent follows what is there, so that it needs no kernel of its own.
   const Operand* const states[]{&a.final_state, &a.initial_state, &a.checkpoints};
   const auto some = std::find_if(std::begin(states), std::end(states), [](const Operand* s) { return bool(*s); });

@@ -52,6 +52,7 @@ struct GdnForwardKernels {
   int pack = 4;
   gdn::Form form = gdn::Form::full;
   std::int32_t checkpoints = 0;  ///< 1: the chain writes them
+  std::int32_t l2norm = 0;       ///< 1: the kernels normalise q and k
   bool state_v_first = false;
   gdn::StateTypes states;
 };
@@ -72,7 +73,7 @@ class GdnForward {
   explicit GdnForward(runtime::Device& device, GdnForwardOptions options = {});
   ~GdnForward();
 
-  /// Bytes of workspace. Throws ArgumentError, UnsupportedError.
+  /// Bytes of workspace, from sizes and from which of cu_seqlens, save_T and save_b are given. Throws ArgumentError, UnsupportedError.
   static std::uint64_t workspace_bytes(const GdnForwardArguments&);
   /// Enqueues the call on a stream: neither allocates device memory nor synchronises. The first call of a configuration
   /// compiles; the first of a shape binds; others replace addresses. Throws ArgumentError, UnsupportedError, BuildError, and

@@ -55,6 +55,7 @@ std::vector<Named> scalars_of(const GdnForwardArguments& a, const GdnForwardTens
                        {"gate_domain", std::int64_t{static_cast<int>(a.gate_domain)}},
                        {"beta_domain", std::int64_t{static_cast<int>(a.beta_domain)}},
                        {"beta_scale", a.beta_scale != 0 ? double{a.beta_scale} : 1.0},
+                       {"l2norm_eps", a.l2norm_eps != 0 ? double{a.l2norm_eps} : 1e-6},
                        {"checkpoint_chunks", a.checkpoint_every / gdn::kChunk}};
   const auto matrix = [&](std::string_view pitch, std::string_view step, const Tensor& x) {
     const bool vector = x.rank == 1, rows = x.given && !vector && x.shape[0] * x.shape[1] > 1;

@@ -51,7 +51,6 @@ void check_numbers(const GdnForwardArguments& a) {
     refuse("beta_scale is " + std::to_string(a.beta_scale) + " with beta_domain 0 (value), expected 0: it belongs to logits");
   if (a.l2norm != 0 && a.l2norm != 1) refuse("l2norm is " + text(a.l2norm) + ", expected 0 or 1");
   if (!(std::isfinite(a.l2norm_eps) && a.l2norm_eps >= 0)) refuse("l2norm_eps is " + std::to_string(a.l2norm_eps) + ", expected a positive number (0: 1e-6)");
-  if (a.l2norm == 1) unsupported("l2norm is 1: no kernel normalises q and k yet, expected 0 and normalised inputs");
   if (a.cp < 0) refuse("cp is " + text(a.cp) + ", expected 0 (automatic), 1 (off) or a number of segments");
   if (a.cp > 1) unsupported("cp is " + text(a.cp) + ": no kernel cuts a sequence into segments yet, expected 0 (automatic) or 1 (off)");
   if (a.prefix_lens) unsupported("prefix_lens is given: no kernel counts checkpoints from a prefix yet, expected NULL");
@@ -129,10 +128,14 @@ std::array<runtime::DeviceAddress, kGdnTensors> gdn_forward_addresses(const GdnF
           a.save_b ? a.save_b.address : a.workspace + w.b};
 }
 
-GdnForwardTensors check_gdn_forward(const GdnForwardArguments& a) {
+void check_gdn_forward_sizes(const GdnForwardArguments& a) {
   check_heads(a);
   check_sizes(a);
   check_numbers(a);
+}
+
+GdnForwardTensors check_gdn_forward(const GdnForwardArguments& a) {
+  check_gdn_forward_sizes(a);
   check_company(a);
   const std::int64_t H = a.heads(), N = a.sequences(), slots = a.slots();
   const bool v_first = a.state_order == gdn::StateOrder::v_first, raw = a.gate_domain == gdn::GateDomain::raw;

@@ -30,6 +30,8 @@ GdnForwardWorkspace gdn_forward_workspace(const GdnForwardArguments&);
 /// Addresses of the call's tensors, in the order of GdnTensor.
 std::array<runtime::DeviceAddress, kGdnTensors> gdn_forward_addresses(const GdnForwardArguments&, const GdnForwardWorkspace&);
 
+/// Checks sizes, heads and numbers: what the workspace follows from.
+void check_gdn_forward_sizes(const GdnForwardArguments&);
 /// Checks everything but addresses, and gives every tensor its shape and strides. T and b are the saved ones, or those of the
 /// workspace. Throws ArgumentError or UnsupportedError, which name the field, what was given and what was expected.
 GdnForwardTensors check_gdn_forward(const GdnForwardArguments&);

@@ -37,7 +37,7 @@ gdn::ForwardConfig chain(int columns, bool v_first = false) {
 gdn::ForwardConfig laden(int columns, Element state, bool v_first) {  // narrow states: those of the kernel's own dtype
   gdn::ForwardConfig c = chain(columns, v_first);
   c.states = {state, state, state};
-  c.checkpoints = true;
+  c.checkpoints = c.l2norm = true;
   return c;
 }
 
@@ -51,15 +51,19 @@ const std::vector<Contract> contracts = {
     {"forward", [] { return gdn::forward<bf16>(chain(128)); }, 128, 226416, 1},
     {"forward_f16", [] { return gdn::forward<f16>(chain(128)); }, 128, 226416, 1},
     {"forward_v_first", [] { return gdn::forward<bf16>(chain(128, true)); }, 128, 226416, 1},
-    {"forward_checkpoints", [] { return gdn::forward<bf16>(laden(128, Element::f32, true)); }, 128, 226416, 1},
-    {"forward_checkpoints_bf16", [] { return gdn::forward<bf16>(laden(128, Element::bf16, false)); }, 128, 226416, 1},
-    {"forward_checkpoints_f16", [] { return gdn::forward<f16>(laden(128, Element::f16, true)); }, 128, 226416, 1},
+    {"forward_checkpoints", [] { return gdn::forward<bf16>(laden(128, Element::f32, true)); }, 128, 228464, 2},
+    {"forward_checkpoints_bf16", [] { return gdn::forward<bf16>(laden(128, Element::bf16, false)); }, 128, 228464, 2},
+    {"forward_checkpoints_f16", [] { return gdn::forward<f16>(laden(128, Element::f16, true)); }, 128, 228464, 2},
     {"forward_split", [] { return gdn::forward<bf16>(chain(64)); }, 168, 185456, 1},
     {"forward_split_f16", [] { return gdn::forward<f16>(chain(64)); }, 168, 185456, 1},
-    {"forward_checkpoints_k_first_f16", [] { return gdn::forward<f16>(laden(128, Element::f16, false)); }, 128, 226416, 1},
-    {"forward_split_checkpoints", [] { return gdn::forward<bf16>(laden(64, Element::f32, false)); }, 168, 185456, 1},
-    {"forward_split_checkpoints_bf16", [] { return gdn::forward<bf16>(laden(64, Element::bf16, true)); }, 168, 185456, 1},
+    {"forward_checkpoints_k_first_f16", [] { return gdn::forward<f16>(laden(128, Element::f16, false)); }, 128, 228464, 2},
+    {"forward_split_checkpoints", [] { return gdn::forward<bf16>(laden(64, Element::f32, false)); }, 168, 187504, 2},
+    {"forward_split_checkpoints_bf16", [] { return gdn::forward<bf16>(laden(64, Element::bf16, true)); }, 168, 187504, 2},
     {"prologue_4", [] { return gdn::prologue<bf16>({.pack = 4}); }, 128, 53264, 2},
+    {"prologue_4_l2norm", [] { return gdn::prologue<bf16>({.pack = 4, .l2norm = true}); }, 128, 53520, 2},
+    {"prologue_1_l2norm", [] { return gdn::prologue<bf16>({.pack = 1, .l2norm = true}); }, 128, 17168, 2},
+    {"forward_l2norm", [] { gdn::ForwardConfig c = chain(128); c.l2norm = true; return gdn::forward<bf16>(c); }, 128, 228464, 2},
+    {"forward_split_l2norm", [] { gdn::ForwardConfig c = chain(64); c.l2norm = true; return gdn::forward<bf16>(c); }, 168, 187504, 2},
     {"prologue_4_f16", [] { return gdn::prologue<f16>({.pack = 4}); }, 128, 53264, 2},
     {"prologue_3", [] { return gdn::prologue<bf16>({.pack = 3}); }, 128, 39952, 2},
     {"prologue_2", [] { return gdn::prologue<bf16>({.pack = 2}); }, 128, 26640, 2},

@@ -72,7 +72,6 @@ const std::vector<Wrong> wrongs = {
     {"beta_domain", [](Args& a) { a.beta_domain = 2; }, "beta_domain is 2, expected 0 (value) or 1 (logit)"},
     {"beta_scale", [](Args& a) { a.beta_scale = -1; }, "beta_scale is -1.000000, expected a positive number (0: 1)"},
     {"beta_scale_of_values", [](Args& a) { a.beta_domain = 0; }, "beta_scale is 2.000000 with beta_domain 0 (value), expected 0"},
-    {"l2norm", [](Args& a) { a.l2norm = 1; }, "l2norm is 1: no kernel normalises q and k yet", kUnsupported},
     {"l2norm_value", [](Args& a) { a.l2norm = 2; }, "l2norm is 2, expected 0 or 1"},
     {"l2norm_eps", [](Args& a) { a.l2norm_eps = -1e-6f; }, "l2norm_eps is -0.000001, expected a positive number (0: 1e-6)"},
     {"cp", [](Args& a) { a.cp = 4; }, "cp is 4: no kernel cuts a sequence into segments yet", kUnsupported},

@@ -145,6 +145,33 @@ TEST(GdnForwardOptions, RawGateAndLogitsOfBeta) {
   }
 }
 
+TEST(GdnForwardOptions, NormsOfQueriesAndKeys) {
+  // Rows that are powers of two times the reference's, whose norms are 1 up to rounding.
+  for (const gdn::Form form : {gdn::Form::full, gdn::Form::split}) {
+    Call call({70, 1, 64}, {1, 2, 4}, gdn::Kind::few_keys);
+    const auto stretched = [&](const std::vector<std::uint16_t>& bits, unsigned seed) {
+      std::vector<float> values = widened(bits, gdn::DType::bf16);
+      for (std::size_t i = 0; i < values.size(); ++i) values[i] *= std::exp2(static_cast<float>(static_cast<int>((i / Call::D * 7 + seed) % 9) - 4));
+      return halves(values, gdn::DType::bf16);
+    };
+    call.args.q = {call.put(stretched(call.q, 1))}, call.args.k = {call.put(stretched(call.k, 2))};
+    call.args.l2norm = 1;
+    call.check({form, {}}, 5e-3);
+  }
+}
+
+TEST(GdnForwardOptions, NormsOfSmallRowsAreLimitedByEps) {
+  Call call({66});
+  std::vector<float> small = widened(call.k, gdn::DType::bf16);
+  for (float& value : small) value *= 0x1p-10f;
+  call.args.k = {call.put(halves(small, gdn::DType::bf16))};
+  call.args.l2norm = 1, call.args.l2norm_eps = 0x1p-20f;  // as much as the sum of squares: rows of norm 1 / sqrt(2)
+  std::vector<float> half = widened(call.in.k, gdn::DType::bf16);
+  for (float& value : half) value *= std::sqrt(0.5f);
+  call.in.k = halves(half, gdn::DType::bf16);
+  call.check({}, 6e-3);
+}
+
 TEST(GdnForwardOptions, WithoutGateAndBeta) {
   Call call({65});
   call.args.g = call.args.beta = {};
