@@ -38,14 +38,15 @@ auto rung(ops::GemmRung which) {
 
 const std::vector<Entry>& registry() {
   static const std::vector<Entry> entries{
-      {"gdn-forward", "Gated Delta Net, forward: prologue and chain kernel", gdn_forward_sources, nullptr},
-      {"gemm", "C = A B^T, bf16: the fast rung", rung(ops::GemmRung::fast), gemm_case},
-      {"gemm-two-roles", "C = A B^T, bf16: a producer and a consumer", rung(ops::GemmRung::two_roles), gemm_case},
-      {"gemm-one-role", "C = A B^T, bf16: one role", rung(ops::GemmRung::one_role), gemm_case},
-      {"gemm-gelu", "C = gelu(A B^T), bf16: the elementwise step in CUDA C++", only("gemm_gelu", [] { return examples::gemm_gelu<bf16>({}); }), gemm_gelu_case},
-      {"copy", "y = x by TMA: the smallest kernel with two roles", only("copy", [] { return examples::copy({}); }), copy_case},
-      {"softmax", "y = softmax of the rows of x", only("softmax", [] { return examples::softmax<bf16>({}); }), softmax_case},
-      {"linear-attention", "causal linear attention in chunks", only("linear_attention", [] { return examples::linear_attention<bf16>({}); }),
+      {"gdn-forward", "Gated Delta Net, forward: prologue and chain kernel",
+       "dtype; heads of a CTA of the prologue (1 to 4); halves of V or not; order and dtypes of states; checkpoints; l2norm", gdn_forward_sources, nullptr},
+      {"gemm", "C = A B^T, bf16: the fast rung", "nothing", rung(ops::GemmRung::fast), gemm_case},
+      {"gemm-two-roles", "C = A B^T, bf16: a producer and a consumer", "nothing", rung(ops::GemmRung::two_roles), gemm_case},
+      {"gemm-one-role", "C = A B^T, bf16: one role", "nothing", rung(ops::GemmRung::one_role), gemm_case},
+      {"gemm-gelu", "C = gelu(A B^T), bf16: the elementwise step in CUDA C++", "nothing", only("gemm_gelu", [] { return examples::gemm_gelu<bf16>({}); }), gemm_gelu_case},
+      {"copy", "y = x by TMA: the smallest kernel with two roles", "nothing", only("copy", [] { return examples::copy({}); }), copy_case},
+      {"softmax", "y = softmax of the rows of x", "nothing", only("softmax", [] { return examples::softmax<bf16>({}); }), softmax_case},
+      {"linear-attention", "causal linear attention in chunks", "nothing", only("linear_attention", [] { return examples::linear_attention<bf16>({}); }),
        linear_attention_case},
   };
   return entries;

@@ -13,6 +13,7 @@ namespace tilewright::cli {
 struct Entry {
   std::string name;
   std::string summary;
+  std::string compile_time;  ///< what its kernels have fixed when they are compiled; docs/compile_time.md
   /// The kernels for a configuration.
   std::function<std::vector<ops::Source>(const Options&)> sources;
   /// Inputs and expected outputs of one kernel; empty for operators, which have a runner of their own.

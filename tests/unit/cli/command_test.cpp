@@ -37,6 +37,7 @@ TEST(Command, List) {
   const Ran r = ran("list --json");
   EXPECT_EQ(r.status, 0);
   EXPECT_EQ(r.json()[0]["name"], "gdn-forward");
+  for (const auto& kernel : r.json()) EXPECT_FALSE(kernel.at("compile_time").get<std::string>().empty()) << kernel;
   EXPECT_THAT(ran("list").out, HasSubstr("linear-attention"));
 }
 
