@@ -87,7 +87,7 @@ std::vector<std::filesystem::path> write_passes(const std::vector<ops::BuiltPoin
     int number = 0;
     const auto put = [&](const std::string& name, const std::string& extension, const std::string& text) {
       paths.push_back(own / fmt::format("{:02}-{}.{}", number++, name, extension));
-      write(paths.back(), text);
+      write(paths.back(), text.ends_with('\n') ? text : text + "\n");
     };
     put("recorded", "mlir", built->stages.tile_ir);
     for (const compiler::PassRecord& pass : built->stages.passes)

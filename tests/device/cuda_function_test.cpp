@@ -2,11 +2,24 @@
 #include <algorithm>
 #include <cmath>
 
+#include "compiler/nvrtc/library.h"
 #include "examples/gemm_gelu.h"
 #include "tests/device/launch.h"
 
 namespace tilewright::test {
 namespace {
+
+/// Where the tests are built NVRTC is installed (tests/unit/nvrtc); a machine with a card only runs them.
+class CudaFunctions : public testing::Test {
+ protected:
+  void SetUp() override {
+    try {
+      nvrtc::require();
+    } catch (const Error& error) {
+      GTEST_SKIP() << error.what();
+    }
+  }
+};
 
 /// y = f(x, row) for x [64, 32].
 template <class Signature>
@@ -35,13 +48,13 @@ Array range(double from, double to) {
   return array("f32", {64, 32}, [=](auto i) { return from + (to - from) * double(i) / 2047; });
 }
 
-TEST(CudaFunction, IsCalledForEveryElementOfAMap) {
+TEST_F(CudaFunctions, IsCalledForEveryElementOfAMap) {
   const Array x = range(-4, 4);
   const Array y = mapped<Real(Real)>("float relu6(float x) { return fminf(fmaxf(x, 0.0f), 6.0f) * 0.5f; }", "relu6", x);
   expect_matrix(y, 0, [&](auto r, auto c) { return 0.5 * std::max(0.0, x.at(r, c)); });
 }
 
-TEST(CudaFunction, TakesIndicesAndBranches) {
+TEST_F(CudaFunctions, TakesIndicesAndBranches) {
   const char* text = R"(
     __noinline__ float power(float x, int n) {
       float y = 1;
@@ -58,7 +71,7 @@ TEST(CudaFunction, TakesIndicesAndBranches) {
 }
 
 /// The functions of the C library are what NVRTC makes of them: polynomials, tables, local memory.
-TEST(CudaFunction, MathematicsOfTheLibrary) {
+TEST_F(CudaFunctions, MathematicsOfTheLibrary) {
   struct Case {
     const char* name;
     double (*exact)(double);
@@ -80,7 +93,7 @@ TEST(CudaFunction, MathematicsOfTheLibrary) {
   }
 }
 
-TEST(CudaFunction, IntegersAndConstantsInARole) {
+TEST_F(CudaFunctions, IntegersAndConstantsInARole) {
   auto program = kernel("integers", [](Kernel& k) {
     auto y = k.out<i32>("y", {1, 96});
     auto mix = k.cuda_function<Index(Index, Index)>("int mix(int a, int b) { return __popc(a) * b + (a ^ b) % 7; }", "mix");
@@ -100,7 +113,7 @@ TEST(CudaFunction, IntegersAndConstantsInARole) {
   }
 }
 
-TEST(CudaFunction, GeluOfAProduct) {
+TEST_F(CudaFunctions, GeluOfAProduct) {
   const std::int64_t M = 130, N = 264, K = 72;
   const Array a = noise("bf16", {M, K}, 1), b = noise("bf16", {N, K}, 2);
   auto program = examples::gemm_gelu<bf16>({});
