@@ -97,10 +97,10 @@ Result execute(const Options& o, const gdn::Inputs& in, bool batched) {
     out.poison();
     final_state.poison();
     const auto begin = std::chrono::steady_clock::now();
-    if (o.tracer) o.tracer->begin(*device, *steps);
+    if (o.tracer) o.tracer->begin(*device, steps);
     op.run(a);
     device->synchronize();
-    if (o.tracer) o.tracer->end(*device, *steps);
+    if (o.tracer) o.tracer->end(*device, steps);
     r.seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count();
     auto new_bits = out.download<std::uint16_t>();
     auto new_state = final_state.download<float>();
