@@ -4,6 +4,8 @@
 #include <gtest/gtest.h>
 
 #include <cstdlib>
+#include <stdexcept>
+#include <string>
 
 #include "runtime/cuda/cuda_device.h"
 #include "tests/fake_cuda/fake_libcuda.h"
@@ -29,6 +31,7 @@ class CudaTest : public testing::Test {
     unsetenv("FAKE_CUDA");
     unsetenv("FAKE_CUDA_DEVICES");
     void* handle = dlopen(FAKE_LIBCUDA, RTLD_NOW | RTLD_LOCAL);
+    if (handle == nullptr) throw std::runtime_error(std::string("no stand-in driver: ") + dlerror());
     record = reinterpret_cast<FakeRecordFunction>(dlsym(handle, "fake_record"))();
     *record = {};
   }
