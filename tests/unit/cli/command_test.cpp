@@ -1,6 +1,4 @@
 // The command line as a user types it.
-#include "runtime/cli/command.h"
-
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -10,28 +8,12 @@
 #include <sstream>
 
 #include "runtime/assemble/process.h"
+#include "tests/unit/cli/ran.h"
 
 namespace tilewright::cli {
 namespace {
 
 using testing::HasSubstr;
-
-struct Ran {
-  int status;
-  std::string out, err;
-  nlohmann::json json() const { return nlohmann::json::parse(out); }
-};
-
-Ran ran(const std::string& line) {
-  std::istringstream words(line);
-  std::vector<std::string> arguments{"tilewright"};
-  for (std::string word; words >> word;) arguments.push_back(word);
-  std::vector<const char*> argv;
-  for (const std::string& argument : arguments) argv.push_back(argument.c_str());
-  std::ostringstream out, err;
-  const int status = command(static_cast<int>(argv.size()), argv.data(), out, err);
-  return {status, out.str(), err.str()};
-}
 
 TEST(Command, List) {
   const Ran r = ran("list --json");

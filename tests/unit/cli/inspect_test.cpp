@@ -7,8 +7,8 @@
 #include <nlohmann/json.hpp>
 #include <sstream>
 
-#include "runtime/cli/command.h"
 #include "runtime/cli/plan.h"
+#include "tests/unit/cli/ran.h"
 
 namespace tilewright::cli {
 namespace {
@@ -16,22 +16,6 @@ namespace {
 using testing::AllOf;
 using testing::HasSubstr;
 using testing::Not;
-
-struct Ran {
-  int status;
-  std::string out, err;
-};
-
-Ran ran(const std::string& line) {
-  std::istringstream words(line);
-  std::vector<std::string> arguments{"tilewright"};
-  for (std::string word; words >> word;) arguments.push_back(word);
-  std::vector<const char*> argv;
-  for (const std::string& argument : arguments) argv.push_back(argument.c_str());
-  std::ostringstream out, err;
-  const int status = command(static_cast<int>(argv.size()), argv.data(), out, err);
-  return {status, out.str(), err.str()};
-}
 
 class InFolder : public testing::Test {
  protected:

@@ -9,19 +9,11 @@
 
 #include "runtime/cuda/cuda_device.h"
 #include "tests/fake_cuda/fake_libcuda.h"
-#include "tilewright/error.h"
+#include "tests/unit/error_of.h"
 
 namespace tilewright::cuda {
 
-template <class F>
-std::string error_of(F action) {
-  try {
-    action();
-  } catch (const Error& error) {
-    return error.what();
-  }
-  return "no error";
-}
+using test::error_of;
 
 #define EXPECT_HAS(text, part) EXPECT_NE((text).find(part), std::string::npos) << "in: " << (text)
 
