@@ -54,8 +54,8 @@ def Hopper_PackF16Op : Hopper_PackOp<"pack_f16", "cvt.rn.f16x2.f32 #out, #1, #0;
   let summary = "Two f16 in one register, `lo` in the low half, rounded to nearest even";
   let description = "Example: `%p = hopper.pack_f16 %lo, %hi`";
 }
-def Hopper_ToTF32Op : Hopper_TextOp<"to_tf32", "cvt.rna.tf32.f32 #out, #0;", [Pure]> {
-  let summary = "tf32 in a 32-bit register, rounded to nearest, ties away from zero";
+def Hopper_ToTF32Op : Hopper_TextOp<"to_tf32", "cvt.rn.tf32.f32 #out, #0;", [Pure]> {
+  let summary = "tf32 in a 32-bit register, rounded to nearest even";
   let description = "Example: `%t = hopper.to_tf32 %x`";
   let arguments = (ins F32:$x);
   let results = (outs I32:$result);

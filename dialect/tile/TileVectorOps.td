@@ -49,7 +49,7 @@ def Tile_MathOp : Tile_Op<"math", [Pure, SameOperandsAndResultType]> {
 }
 def Tile_RoundOp : Tile_Op<"round", [Pure, SameOperandsAndResultType]> {
   let summary = "fp32 rounded to what a bf16, f16 or tf32 number can hold, to nearest";
-  let description = [{ Ties to even for bf16 and f16, away from zero for tf32. Example: `%y = tile.round %x to "bf16"` }];
+  let description = [{ Ties to even. Example: `%y = tile.round %x to "bf16"` }];
   let arguments = (ins F32:$x, StrAttr:$to);
   let results = (outs F32:$y);
   let assemblyFormat = "$x `to` $to attr-dict";

@@ -25,7 +25,7 @@ llvm.func @math(%f: f32, %g: f32, %i: i32) {
   %e = hopper.pack_bf16 %f, %g
   // CHECK: "cvt.rn.f16x2.f32 $0, $2, $1;", "=r,f,f" %[[LO]], %[[HI]]
   %h = hopper.pack_f16 %f, %g
-  // CHECK: "cvt.rna.tf32.f32 $0, $1;", "=r,f"
+  // CHECK: "cvt.rn.tf32.f32 $0, $1;", "=r,f"
   %j = hopper.to_tf32 %f
   // CHECK: "fma.rn.bf16x2 $0, $1, $2, $3;", "=r,r,r,r"
   %k = hopper.fma_bf16x2 %i, %i, %i
