@@ -31,6 +31,7 @@ struct PrologueConfig {
   int dk = 128;
   int pack = 4;         ///< heads of one CTA, 1 to 4: the heads of a key head, or four of them at a time
   bool l2norm = false;  ///< divides k by its norm
+  Element gate = Element::f32, strength = Element::f32;  ///< element types of g and beta
 };
 
 }  // namespace tilewright::gdn

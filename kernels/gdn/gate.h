@@ -29,13 +29,21 @@ inline Real log1p(Real y) {
 /// The gates of a call.
 class Gates {
  public:
-  Gates(Kernel& k, const Extent& tokens)
-      : g_(k, "g", tokens), beta_(k, "beta", tokens), a_log_(k, "A_log", 1), dt_bias_(k, "dt_bias", 1),
+  Gates(Kernel& k, const Extent& tokens, Element gate, Element strength)
+      : g_(k, "g", tokens, gate), beta_(k, "beta", tokens, strength), a_log_(k, "A_log", 1), dt_bias_(k, "dt_bias", 1),
         gate_domain_(k.scalar_i32("gate_domain")), beta_domain_(k.scalar_i32("beta_domain")), beta_scale_(k.scalar_f32("beta_scale")) {}
 
-  /// Natural log of a token's decay, floored. Called inside a role.
-  Real log_decay(Kernel& k, Index token, Index head) const {
-    Var<Real> log(g_.read(k, token, head, 0.0));
+  /// What the caller gave for a token that is `valid`: gate and write strength, 0 and 1 where there are none. Called inside a role,
+  /// like the others.
+  void read(Kernel& k, Pred valid, Index token, Index head, Var<Real>& gate, Var<Real>& strength) const {
+    gate.set(k.real(0.0)), strength.set(k.real(1.0));
+    if_(valid & g_.present(), [&] { gate.set(g_.read(token, head)); });
+    if_(valid & beta_.present(), [&] { strength.set(beta_.read(token, head)); });
+  }
+
+  /// Natural log of a token's decay, floored.
+  Real log_decay(Kernel& k, Real gate, Index head) const {
+    Var<Real> log(gate);
     if_(gate_domain_ == static_cast<int>(GateDomain::linear), [&] {
       Real a = log.get();
       log.set(select((a > 0.5) & (a < 2.0), log1p(a - 1.0), log2(a) * (1 / kLog2E)));
@@ -49,8 +57,8 @@ class Gates {
   }
 
   /// A token's write strength, floored.
-  Real strength(Kernel& k, Index token, Index head) const {
-    Var<Real> beta(beta_.read(k, token, head, 1.0));
+  Real strength(Real given) const {
+    Var<Real> beta(given);
     if_(beta_domain_ == static_cast<int>(BetaDomain::logit), [&] {
       beta.set(beta_scale_ * reciprocal(exp2(-beta.get() * kLog2E) + 1.0));
     });
@@ -58,7 +66,8 @@ class Gates {
   }
 
  private:
-  Numbers g_, beta_, a_log_, dt_bias_;
+  TypedNumbers g_, beta_;
+  Numbers a_log_, dt_bias_;
   Index gate_domain_, beta_domain_;
   Real beta_scale_;
 };

@@ -35,6 +35,36 @@ class Numbers {
   Index step_;
 };
 
+/// As Numbers, of one element type, which is fixed when the kernel is compiled: less to decide where the reads are many.
+class TypedNumbers {
+ public:
+  TypedNumbers(Kernel& k, const std::string& name, const Extent& rows, Element element) : TypedNumbers(k, name, rows, k.dim(name + "_pitch"), element) {}
+
+  Pred present() const { return Tensor<f32>(builder_, id_).present(); }
+  /// The element of a tensor that is given. Called inside a role.
+  Real read(Index row, Index column) const {
+    const auto at = [&](auto tensor) { return tensor.read({row, column * step_}); };
+    if (element_ == Element::bf16) return at(Tensor<bf16>(builder_, id_));
+    return element_ == Element::f16 ? at(Tensor<f16>(builder_, id_)) : at(Tensor<f32>(builder_, id_));
+  }
+
+ private:
+  TypedNumbers(Kernel& k, const std::string& name, const Extent& rows, const Dim& pitch, Element element) : element_(element), step_(k.scalar_i32(name + "_step")) {
+    const auto declare = [&]<class T>(T, const char* suffix) {
+      const Tensor<T> t = k.optional_in<T>(name + suffix, {rows, pitch});
+      builder_ = t.builder, id_ = t.id;
+    };
+    if (element == Element::bf16) declare(bf16{}, "_bf16");
+    else if (element == Element::f16) declare(f16{}, "_f16");
+    else declare(f32{}, "");
+  }
+
+  Element element_;
+  Index step_;
+  dsl::Builder* builder_ = nullptr;
+  dsl::Id id_ = -1;
+};
+
 /// A list of numbers below 2^31, or -1, as 32-bit words: `name`, `name_words` words for each (1 for int32, 2 for int64).
 class Numbering {
  public:

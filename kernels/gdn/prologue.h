@@ -2,206 +2,176 @@
 //
 // Per chunk and value head, with M_ij = 2^(b_i - b_j) k_i.k_j below the diagonal:
 //   b = inclusive in-chunk cumulative sum of g log2(e)            T = (I + L)^-1 diag(beta),   L = diag(beta) M
-// K K^T is computed once for the heads of a key head. The inverse goes by 16x16 blocks: the diagonal blocks D_i^-1 by
-// substitution in fp32 (a lane a column), then for block row i from right to left
-//   Y_ii = D_i^-1,   Y_ij = -(sum_{k=j+1..i} Y_ik L_kj) D_j^-1
-// with tf32 products; L and Y stay fp32. Rows past the sequence's end are identity rows: b flat, beta 0.
+// K K^T is computed once for the heads of a key head; the inverse is in inverse.h. Rows past the sequence's end are identity rows: b
+// flat, beta 0. The kernel is persistent: while a CTA inverts, K, g and beta of its next chunk are on their way.
 #pragma once
 #include <optional>
+#include <vector>
 
 #include "kernels/gdn/gate.h"
+#include "kernels/gdn/inverse.h"
 #include "kernels/gdn/norms.h"
 #include "kernels/gdn/sequences.h"
 
 namespace tilewright::gdn {
 
-/// Rows of a block of the inverse, and blocks of a chunk.
-inline constexpr int kBlock = 16, kBlocks = kChunk / kBlock;
+/// CTAs that share an SM.
+inline constexpr int kCtasPerSm = 4;
+/// What a CTA works on: a chunk slot and up to `pack` heads of a key head. Carried from one item to the next.
+struct Item {
+  Var<Index> slot, head, left;  ///< the first of its heads, and how many its key head has from there on
+  Var<Index> valid;             ///< rows of the sequence from the chunk on; at most 0: nothing to do
 
-namespace detail {
-
-/// Place of block (i, j), i >= j, among the stored blocks of a head: only those on and below the diagonal are kept.
-inline int block_index(int i, int j) { return i * (i + 1) / 2 + j; }
-inline constexpr int kStored = kBlocks * (kBlocks + 1) / 2;
-
-/// Inverts I + L of one head in one warp. L holds the blocks below each other. Returns the blocks Y_ij (i >= j) in their order; L's
-/// diagonal blocks hold D_i^-1 afterwards. `alone`: no other warp inverts the same L; else all of them do, in step.
-inline std::vector<Frag<f32>> invert_unit_lower(Kernel& k, const Shared<f32>& L, bool alone) {
-  constexpr int n = kBlock;
-  Index column = k.lane() & (n - 1), half = k.lane() >> 4;
-  // A lane solves D x = e_column for diagonal blocks `half` and `half + 2`.
-  std::vector<Real> x[2];
-  auto diagonal = [&](int pass) {
-    Index i = half + 2 * pass;
-    return L.view(i * (i + 3) / 2 * n, 0, {n, n});
-  };
-  for (int pass = 0; pass < 2; ++pass) {
-    auto D = diagonal(pass);
-    for (int i = 0; i < n; ++i) {
-      Real sum = select(column == i, 1.0, 0.0);
-      for (int j = 0; j < i; ++j) sum = sum - D.read(i, j) * x[pass][j];
-      x[pass].push_back(sum);
-    }
-  }
-  auto rendezvous = [&] { alone ? k.warp_sync() : k.sync(); };
-  rendezvous();
-  for (int pass = 0; pass < 2; ++pass) {
-    auto D = diagonal(pass);
-    for (int i = 0; i < n; ++i) D.write(i, column, x[pass][i]);
-  }
-  rendezvous();
-  auto block = [&](int i, int j) { return L.view(n * block_index(i, j), 0, {n, n}); };
-  std::vector<Frag<f32>> Y;
-  for (int i = 0; i < kBlocks; ++i) {
-    std::vector<Frag<f32>> row(i + 1, k.frag<f32>({n, n}));
-    load(row[i], block(i, i));
-    for (int j = i - 1; j >= 0; --j) {
-      auto Z = k.frag<f32>({n, n});
-      row[j] = k.frag<f32>({n, n});
-      fill(Z, 0.0);
-      fill(row[j], 0.0);
-      for (int m = i; m > j; --m) mma(Z, row[m], block(m, j));
-      map_to(Z, [](Real z) { return -z; }, Z);
-      mma(row[j], Z, block(j, j));
-    }
-    Y.insert(Y.end(), row.begin(), row.end());
-  }
-  return Y;
-}
-
-}  // namespace detail
+  explicit Item(Kernel& k) : slot(k.index(0)), head(k.index(0)), left(k.index(0)), valid(k.index(0)) {}
+};
 
 template <Half T>
 Program prologue(PrologueConfig c) {
   return kernel("gdn_prologue", [=](Kernel& k) {
-    using namespace detail;
-    const int heads = c.pack;  // of this CTA: a warp each
-    Dim tokens = k.dim("T"), N = k.dim("N"), slots = k.dim("slots"), all_heads = k.dim("heads"), key_heads = k.dim("hk"), packs = k.dim("packs");
+    const int heads = c.pack;  // of an item: a warp each
+    Dim tokens = k.dim("T"), N = k.dim("N"), slots = k.dim("slots"), all_heads = k.dim("heads"), key_heads = k.dim("hk"), packs = k.dim("packs"), sms = k.dim("sms");
     auto K = k.in<T>("k", {tokens, key_heads, c.dk});
-    Gates gates(k, tokens);
+    Gates gates(k, tokens, c.gate, c.strength);
     auto Tm = k.out<T>("tm", {slots, all_heads, kChunk, kChunk});
     auto B = k.out<f32>("b", {slots, all_heads, kChunk});
     Offsets offsets(k);
     Index group = k.scalar_i32("group"), levels = k.scalar_i32("levels"), top = k.scalar_i32("top");
-    auto [x, y, unused] = k.grid(slots * key_heads, packs);
-    Index slot = x / key_heads, key_head = x - slot * key_heads, first = y * heads;
-    Index head = key_head * group + first;  // the first head of this CTA
-    auto exists = [&](Index w) { return first + w < group; };
+    // Persistent: as many CTAs as the SMs hold, each with every ctas-th item.
+    auto [cta, unused1, unused2] = k.grid(min(slots * key_heads * packs, sms * kCtasPerSm));
+    Index items = Index(slots) * key_heads * packs, ctas = min(items, Index(sms) * kCtasPerSm);
 
     auto key = k.staged<T>("k_tile", 1, {kChunk, c.dk});
-    auto L = k.shared<f32>("L", {heads * kStored * kBlock, kBlock}, 16);  // takes over K's place, and T takes over L's
+    // The heads' own blocks, then K K^T below the diagonal, block below block; T takes over their place.
+    auto work = k.shared<f32>("blocks", {heads * kOwnRows + kPairs * kBlock, kBlock}, 16);
     auto t = k.shared<T>("t_tile", {heads * kChunk, kChunk});
-    k.overlay(L, key);
-    k.overlay(t, key);
+    k.overlay(t, work);
+    auto KK = work.view(heads * kOwnRows, 0, {kPairs * kBlock, kBlock});
     auto b = k.shared<f32>("b", {heads, kChunk}), beta = k.shared<f32>("beta", {heads, kChunk});
+    auto decay = k.shared<f32>("decay", {heads * 4, kChunk / 2});
     std::optional<Shared<f32>> norm;  // 1 / |k_i|
     std::optional<Real> eps;
     if (c.l2norm) {
       norm = k.shared<f32>("norm", {1, kChunk});
       eps = k.scalar_f32("l2norm_eps");
     }
-    k.ctas_per_sm(4);
+    k.ctas_per_sm(kCtasPerSm);
 
     Role all = k.role("all", warpgroups(1));
     Ring ring = k.ring("k", 1, all, {all}, key);
     all([&] {
-      Index n = sequence_of(k, offsets, slot, N, levels, top);
-      Sequence s = offsets.sequence(k, n);
-      Index row = (slot - s.slot) * kChunk, valid = s.count - row;
-      k.grid_launch();
-      if_(valid > 0, [&] {
-        Stage at = ring.acquire();
-        ring.tma_load(at, key, K.ragged_tile(s.first, s.count, {row, key_head, 0}, {kChunk, 1, c.dk}));
+      Index token = k.thread() % kChunk, warp = k.warp();
+      Item next(k);
+      const int pairs = (heads + 1) / 2;  // of heads: two for each token's two threads
+      std::vector<Var<Real>> gate, strength;
+      for (int i = 0; i < pairs; ++i) gate.emplace_back(k.real(0.0)), strength.emplace_back(k.real(0.0));
+      const auto head_of = [&](int i) { return k.thread() / kChunk + 2 * i; };
 
-        // g and beta of this chunk, [head][token]; zero past the end.
-        Index token = k.thread() % kChunk;
-        for (int i = 0; i < (heads + 1) / 2; ++i) {
-          Index w = k.thread() / kChunk + 2 * i;
-          Var<Real> gate(k.real(0.0)), strength(k.real(0.0));
-          if_((token < valid) & (w < heads) & exists(w), [&] {
-            gate.set(gates.log_decay(k, s.first + row + token, head + w));
-            strength.set(gates.strength(k, s.first + row + token, head + w));
+      // Asks for K, g and beta of an item, long before they are used. Past the last item there is nothing.
+      const auto fetch = [&](Index item) {
+        Index rest = item / packs, slot = rest / key_heads, key_head = rest - slot * key_heads;
+        Index first = (item - rest * packs) * heads, head = key_head * group + first, left = min(group - first, heads);
+        Sequence s = offsets.sequence(k, sequence_of(k, offsets, min(slot, Index(slots) - 1), N, levels, top));
+        Index row = (slot - s.slot) * kChunk, valid = select(item < items, s.count - row, 0);
+        next.slot.set(slot), next.head.set(head), next.left.set(left), next.valid.set(valid);
+        Stage at = ring.acquire();
+        ring.tma_load(at, key, K.ragged_tile(s.first, select(valid > 0, s.count, 0), {select(valid > 0, row, 0), key_head, 0}, {kChunk, 1, c.dk}));
+        for (int i = 0; i < pairs; ++i) gates.read(k, (token < valid) & (head_of(i) < left), s.first + row + token, head + head_of(i), gate[i], strength[i]);
+      };
+
+      // b and beta of an item, [head][token]; zero past the end.
+      const auto sum_gates = [&](Index slot, Index head, Index left, Index valid) {
+        for (int i = 0; i < pairs; ++i) {
+          Index w = head_of(i);
+          Var<Real> log(k.real(0.0)), be(k.real(0.0));
+          if_((token < valid) & (w < left), [&] {
+            log.set(gates.log_decay(k, gate[i].get(), head + w) * kLog2E);
+            be.set(gates.strength(strength[i].get()));
           });
           if_(w < heads, [&] {
-            b.write(w, token, gate.get() * kLog2E);
-            beta.write(w, token, strength.get());
+            b.write(w, token, log.get());
+            beta.write(w, token, be.get());
           });
         }
+        k.store_wait(0);  // the last T has left
         k.sync();
-        // Cumulative sum: a warp a head, two tokens a lane.
-        if_(k.warp() < heads, [&] {
-          Index w = k.warp(), pair = k.lane() * 2;
-          Real x0 = b.read(w, pair), x1 = b.read(w, pair + 1), sum = x0 + x1;
+        if_(warp < heads, [&] {  // cumulative: a warp a head, two tokens a lane
+          Index pair = k.lane() * 2;
+          Real x0 = b.read(warp, pair), x1 = b.read(warp, pair + 1), sum = x0 + x1;
           for (int delta = 1; delta < 32; delta *= 2) {
             Real below = k.shuffle_up(sum, delta);
             sum = select(k.lane() >= delta, sum + below, sum);
           }
-          b.write(w, pair, sum - x1);
-          b.write(w, pair + 1, sum);
-          if_(exists(w), [&] {
-            B.write({slot, head + w, pair}, sum - x1);
-            B.write({slot, head + w, pair + 1}, sum);
+          b.write(warp, pair, sum - x1);
+          b.write(warp, pair + 1, sum);
+          if_(warp < left, [&] {
+            B.write({slot, head + warp, pair}, sum - x1);
+            B.write({slot, head + warp, pair + 1}, sum);
           });
         });
+      };
 
-        // K K^T in four column blocks: a warp needs those on and below its diagonal.
-        std::vector<Frag<f32>> KK;
-        at = ring.wait();
-        for (int j = 0; j < kBlocks; ++j) {
-          KK.push_back(k.frag<f32>({kChunk, kBlock}, "K K^T"));
-          gemm_zero(KK[j], key[at], key[at].view(j * kBlock, 0, {kBlock, c.dk}).t());
-        }
+      // K K^T, of which warp i has block row i: what lies left of the diagonal, and from the diagonal block that of every head's L. The
+      // fragment's rows start at 16 i for it, so the views start as far before the block.
+      const auto couple = [&](Stage at) {
+        auto product = k.frag<f32>({kChunk, kChunk}, "K K^T");
+        gemm_zero(product, key[at], key[at].t());
         Batch products = k.batch();
         if (c.l2norm) inverse_norms(k, key[at], c.dk, *eps, *norm);
         settle(products);
-        ring.release(at);
         k.sync();
-
-        auto b_i = k.frag<f32>({kChunk, 1}), beta_i = k.frag<f32>({kChunk, 1}), norm_i = k.frag<f32>({kChunk, 1});
-        if (c.l2norm) load(norm_i, norm->t());
-        for (int i = 0; i < kBlocks; ++i) {  // block row i of every head is warp i's work
-          if_(k.warp() == i, [&] {
-            for (int w = 0; w < heads; ++w) {
-              load(b_i, b.row(w).t());
-              load(beta_i, beta.row(w).t());
-              for (int j = 0; j <= i; ++j) {
-                const auto coupling = [&](Index r, Index col, Real x, Real bi, Real bj, Real be) {
-                  Real l = be * x * exp2(bi - bj);
-                  return j < i ? l : select(r > col + j * kBlock, l, 0.0);
-                };
-                auto b_j = b.view(w, j * kBlock, {1, kBlock});
-                auto block = c.l2norm ? map<f32>([&](Index r, Index col, Real x, Real bi, Real bj, Real be, Real ni, Real nj) {
-                                          return coupling(r, col, x * ni * nj, bi, bj, be);
-                                        }, KK[j], b_i, b_j, beta_i, norm_i, norm->view(0, j * kBlock, {1, kBlock}))
-                                      : map<f32>(coupling, KK[j], b_i, b_j, beta_i);
-                // The fragment's rows start at 16 i for this warp: the view starts as far before the block.
-                store(L.view(kBlock * (w * kStored + block_index(i, j) - i), 0, {kChunk, kBlock}), block);
-              }
-            }
-          });
+        if (c.l2norm) {
+          auto norm_i = k.frag<f32>({kChunk, 1});
+          load(norm_i, norm->t());
+          map_to(product, [](Real x, Real ni, Real nj) { return x * ni * nj; }, product, norm_i, *norm);
         }
+        const auto block = [&](int j) { return product.columns(kBlock * j, kBlock); };
+        for (int j = 0; j + 1 < kBlocks; ++j)
+          if_(warp > j, [&] { store(work.view((pair_index(warp, j) - warp) * kBlock + heads * kOwnRows, 0, {kChunk, kBlock}), block(j)); });
+        auto diagonal = map<f32>([&](Real x0, Real x1, Real x2, Real x3) { return select(warp < 2, select(warp < 1, x0, x1), select(warp < 3, x2, x3)); },
+                                 block(0), block(1), block(2), block(3));
+        auto b_i = k.frag<f32>({kChunk, 1}), beta_i = k.frag<f32>({kChunk, 1});
+        for (int w = 0; w < heads; ++w) {
+          load(b_i, b.row(w).t());
+          load(beta_i, beta.row(w).t());
+          auto L = map<f32>([&](Index r, Index col, Real x, Real bi, Real bj, Real be) { return select(r > col + warp * kBlock, be * x * exp2(bi - bj), 0.0); },
+                            diagonal, b_i, b.view(w, warp * kBlock, {1, kBlock}), beta_i);
+          store(work.view(own_row(warp) - warp * kBlock + w * kOwnRows, 0, {kChunk, kBlock}), L);
+        }
+      };
+
+      // T of every head, a warp each; with fewer heads than warps some invert the same one, in step.
+      const auto invert = [&](Index slot, Index head, Index left) {
         k.sync();
-        Index w = k.warp() % heads;  // with fewer heads than warps some invert the same one
-        auto Y = invert_unit_lower(k, L.view(w * (kStored * kBlock), 0, {kStored * kBlock, kBlock}), heads == 4);
+        Index w = warp % heads;
+        UnitLowerInverse<T> inverse(k, work.view(w * kOwnRows, 0, {kOwnRows, kBlock}), KK, b.view(w, 0, {1, kChunk}), beta.view(w, 0, {1, kChunk}),
+                                    decay.view(w * 4, 0, {4, kChunk / 2}), [&] { heads == 4 ? k.warp_sync() : k.sync(); });
+        auto T_ij = inverse();
         k.sync();
-        if_(k.warp() < heads, [&] {
-          auto out = t.view(w * kChunk, 0, {kChunk, kChunk});
+        if_(warp < heads, [&] {
+          auto out = t.view(warp * kChunk, 0, {kChunk, kChunk});
           auto zero = k.frag<T>({kBlock, kBlock});
           map_to(zero, [&] { return k.real(0.0); });
-          for (int j = 0; j < kBlocks; ++j) {
-            for (int i = 0; i < kBlocks; ++i) {
-              auto place = out.view(kBlock * i, kBlock * j, {kBlock, kBlock});
-              if (i < j) store(place, zero);
-              else store(place, map<T>([](Real y, Real be) { return y * be; }, Y[block_index(i, j)], beta.view(w, kBlock * j, {1, kBlock})));
-            }
-          }
+          auto block = T_ij.begin();
+          for (int i = 0; i < kBlocks; ++i)
+            for (int j = 0; j < kBlocks; ++j) store(out.view(kBlock * i, kBlock * j, {kBlock, kBlock}), i < j ? zero : *block++);
           k.warp_sync();
-          if_((k.lane() == 0) & exists(w), [&] {
-            tma_store(Tm.tile({slot, head + w, 0, 0}, {1, 1, kChunk, kChunk}), out);
-            k.store_wait(0);
-          });
+          if_((k.lane() == 0) & (warp < left), [&] { tma_store(Tm.tile({slot, head + warp, 0, 0}, {1, 1, kChunk, kChunk}), out); });
         });
+      };
+
+      k.grid_launch();
+      fetch(cta);
+      for_range(cta, items, ctas, [&](Index item) {
+        Index slot = next.slot.get(), head = next.head.get(), left = next.left.get(), valid = next.valid.get();
+        if_(valid > 0, [&] { sum_gates(slot, head, left, valid); });
+        Stage at = ring.wait();
+        if_(valid > 0, [&] { couple(at); });
+        ring.release(at);
+        fetch(item + ctas);
+        if_(valid > 0, [&] { invert(slot, head, left); });
       });
+      ring.release(ring.wait());  // what was fetched past the last item
+      k.store_wait(0);
     });
   });
 }

@@ -43,8 +43,7 @@ inline Index sequence_of(Kernel& k, const Offsets& offsets, Index slot, Index N,
     Index bounded = min(candidate, N - 1);
     Index begins = offsets.start(k, bounded) / kChunk + bounded;
     Index best = select((candidate < N) & (begins <= slot), candidate, low.get());
-    for (int mask : {16, 8, 4, 2, 1}) best = max(best, k.shuffle_xor(best, mask));
-    low.set(best);
+    low.set(k.ptx<Index>("redux.sync.max.s32 #out0, #0, 0xffffffff;", best));
     stride.set(stride.get() >> 5);
   });
   return k.uniform(low.get());

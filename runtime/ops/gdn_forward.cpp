@@ -49,8 +49,10 @@ void check_places(runtime::Device& device, const GdnForwardTensors& tensors) {
 int gdn_prologue_pack(int group) { return std::clamp(group, 1, 4); }
 
 Source gdn_prologue_source(const GdnForwardKernels& c) {
-  return {std::string("gdn_prologue ") + name_of(c.dtype) + " pack" + std::to_string(c.pack) + (c.l2norm != 0 ? " l2norm" : ""), [c] {
-            const gdn::PrologueConfig config{.pack = c.pack, .l2norm = c.l2norm != 0};
+  return {std::string("gdn_prologue ") + name_of(c.dtype) + " pack" + std::to_string(c.pack) + " g " + name_of(c.gate) + " beta " + name_of(c.strength) +
+              (c.l2norm != 0 ? " l2norm" : ""),
+          [c] {
+            const gdn::PrologueConfig config{.pack = c.pack, .l2norm = c.l2norm != 0, .gate = c.gate, .strength = c.strength};
             return c.dtype == Dtype::bf16 ? gdn::prologue<bf16>(config) : gdn::prologue<f16>(config);
           }};
 }
@@ -101,6 +103,8 @@ GdnForwardKernels GdnForward::kernels_of(const GdnForwardArguments& a) const {
   c.form = options_.form.value_or(gdn::choose_form(a.sequences(), a.heads()));
   c.checkpoints = a.checkpoints ? 1 : 0;
   c.l2norm = a.l2norm;
+  c.gate = a.g ? element_of(a.g.dtype) : Element::f32;
+  c.strength = a.beta ? element_of(a.beta.dtype) : Element::f32;
   // What is absent follows what is there, so that it needs no kernel of its own.
   const Operand* const states[]{&a.final_state, &a.initial_state, &a.checkpoints};
   const auto some = std::find_if(std::begin(states), std::end(states), [](const Operand* s) { return bool(*s); });

@@ -51,10 +51,11 @@ struct GdnForwardKernels {
   Dtype dtype = Dtype::bf16;
   int pack = 4;
   gdn::Form form = gdn::Form::full;
-  std::int32_t checkpoints = 0;  ///< 1: the chain writes them
-  std::int32_t l2norm = 0;       ///< 1: the kernels normalise q and k
+  std::int32_t l2norm = 0;  ///< 1: the kernels normalise q and k
   bool state_v_first = false;
   gdn::StateTypes states;
+  Element gate = Element::f32, strength = Element::f32;  ///< of g and beta
+  std::int16_t checkpoints = 0;                          ///< 1: the chain writes them
 };
 
 /// Kernels of the operator.

@@ -47,6 +47,7 @@ inline Extent ceil_div(const Extent& a, const Extent& b) { return Extent::apply(
 inline Extent ceil_div(const Dim& a, int b) { return Extent::apply("ceildiv", a, b); }
 inline Extent operator*(const Extent& a, const Extent& b) { return Extent::apply("mul", a, b); }
 inline Extent operator+(const Extent& a, const Extent& b) { return Extent::apply("add", a, b); }
+inline Extent min(const Extent& a, const Extent& b) { return Extent::apply("min", a, b); }
 inline Index ceil_div(Index a, int b) { return (a + (b - 1)) / b; }
 
 /// Warps that a role runs on.
