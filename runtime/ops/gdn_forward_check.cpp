@@ -1,5 +1,6 @@
 #include "runtime/ops/gdn_forward_check.h"
 
+#include <algorithm>
 #include <cmath>
 
 namespace tilewright::ops {
@@ -35,8 +36,10 @@ void check_sizes(const GdnForwardArguments& a) {
   if (a.T > most_tokens / a.batch) refuse("batch x T is " + text(a.batch) + " x " + text(a.T) + " tokens, expected fewer than 2^30");
   if (a.sequences() > most_tokens)
     refuse(std::string(a.cu_seqlens ? "N" : "batch") + " is " + text(a.sequences()) + ", expected fewer than 2^30 sequences");
-  if (a.sequences() * a.heads() * 2 > kMost31)
+  if ((a.sequences() + 1) * a.heads() * 2 > kMost31)  // CTAs of the chain, and words of cu_seqlens
     refuse(text(a.sequences()) + " sequences of " + text(a.heads()) + " heads, expected a product below 2^30");
+  if (a.slots() * a.hk > kMost31)  // CTAs of the prologue
+    refuse(text(a.slots()) + " chunks (batch x T / 64 + sequences) of " + text(a.hk) + " key heads, expected a product below 2^31");
 }
 
 void check_numbers(const GdnForwardArguments& a) {
@@ -99,12 +102,20 @@ void check_32_bits(const Tensor& t, std::int64_t unit) {
              (unit == 1 ? "" : " x " + text(unit)));
 }
 
+/// The heads' axis of gates: a kernel multiplies head and stride in 32 bits.
+void check_head_stride(const Tensor& t) {
+  const unsigned axis = t.rank - 1;
+  if (!t.given || t.shape[axis] <= 1 || t.strides[axis] <= kMost31 / (t.shape[axis] - 1)) return;
+  refuse(std::string(t.name) + ".strides[" + text(axis) + "] is " + text(t.strides[axis]) + " for " + text(t.shape[axis]) +
+         " heads, expected the last head less than 2^31 elements behind the first");
+}
+
 /// Refuses two tensors that share memory, one of them an output. Only the final state may be the initial one.
 void check_pair(const Tensor& a, const Tensor& b, const GdnForwardTensors& t) {
   if (!overlap(a, b)) return;
   const Tensor &final = t[GdnTensor::final_state], &initial = t[GdnTensor::initial_state];
   const bool states = (&a == &final && &b == &initial) || (&a == &initial && &b == &final), in_place = states && a.address == b.address;
-  if (in_place && a.dtype == b.dtype && a.strides == b.strides) return;
+  if (in_place && same_places(a, b)) return;
   const Tensor &out = a.output ? a : b, &other = a.output ? b : a;
   refuse(std::string(out.name) + " overlaps " + other.name + ", expected memory of its own" + (in_place ? " or the same dtype and strides" : ""));
 }
@@ -175,7 +186,9 @@ GdnForwardTensors check_gdn_forward(const GdnForwardArguments& a) {
   for (const GdnTensor other : {k, v, o, T}) same_dtype(t[other], t[q]);
   if (t[checkpoints].given && t[checkpoints].dtype != Dtype::f32 && t[checkpoints].dtype != a.q.dtype)
     unsupported(std::string("checkpoints.dtype is ") + name_of(t[checkpoints].dtype) + ": kernels write f32 or, as q, " + name_of(a.q.dtype));
-  for (const GdnTensor numbers : {g, beta}) check_32_bits(t[numbers], 1);
+  for (const GdnTensor numbers : {g, beta}) check_32_bits(t[numbers], 1), check_head_stride(t[numbers]);
+  if (t[checkpoint_slots].given && t[checkpoint_slots].dtype == Dtype::i64 && a.checkpoint_count > kMost31 / 2)
+    refuse("checkpoint_count is " + text(a.checkpoint_count) + " of i64, expected less than 2^30");
   for (const GdnTensor states : {initial_state, final_state, checkpoints}) check_32_bits(t[states], unit);
   return t;
 }
@@ -201,7 +214,9 @@ void check_gdn_forward_addresses(const GdnForwardArguments& a, const GdnForwardT
   const auto add = [&](const Tensor& tensor) {
     if (!tensor.given || tensor.address == 0) return;
     tensors[count] = &tensor;
-    ends[count++] = tensor.address + tensor.bytes();
+    ends[count] = tensor.address + tensor.bytes();
+    if (ends[count++] < tensor.address)
+      refuse(std::string(tensor.name) + " is at address " + std::to_string(tensor.address) + ", expected " + std::to_string(tensor.bytes()) + " bytes there: they go beyond the last address");
   };
   for (const Tensor& tensor : t.all) add(tensor);
   add(workspace);
@@ -217,7 +232,7 @@ std::vector<std::pair<runtime::DeviceAddress, std::uint64_t>> gdn_forward_memory
   const GdnForwardTensors tensors = check_gdn_forward(a);
   for (const Tensor& tensor : tensors.all)
     if (tensor.address != 0) memory.emplace_back(tensor.address, tensor.bytes());
-  if (a.workspace != 0) memory.emplace_back(a.workspace, a.workspace_bytes);
+  if (a.workspace != 0) memory.emplace_back(a.workspace, std::min(a.workspace_bytes, gdn_forward_workspace(a).bytes));
   return memory;
 }
 

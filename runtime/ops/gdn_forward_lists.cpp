@@ -28,6 +28,26 @@ void check_slots(const Tensor& slots, const Tensor& rows, bool once) {
   }
 }
 
+/// The row of a sequence's state: an entry of the slots, or its own number.
+std::int64_t row_of(const Tensor& slots, std::int64_t n) { return slots.given ? entry(slots, n) : n; }
+
+/// With states in place no sequence writes the row that another one reads: either may come first.
+void check_in_place(const Tensor& initial, const Tensor& read_slots, const Tensor& final, const Tensor& write_slots, std::int64_t sequences) {
+  if (!initial.given || !final.given || initial.address != final.address) return;
+  std::vector<std::int64_t> writer(static_cast<std::size_t>(final.shape[0]), -1);
+  for (std::int64_t n = 0; n < sequences; ++n)
+    if (const std::int64_t row = row_of(write_slots, n); row >= 0) writer[static_cast<std::size_t>(row)] = n;
+  for (std::int64_t n = 0; n < sequences; ++n) {
+    const std::int64_t row = row_of(read_slots, n);
+    if (row < 0 || row >= final.shape[0]) continue;
+    const std::int64_t other = writer[static_cast<std::size_t>(row)];
+    if (other < 0 || other == n) continue;
+    const Tensor& named = read_slots.given ? read_slots : write_slots;
+    refuse(named, read_slots.given ? n : other, row,
+           "a row of its own: sequence " + std::to_string(other) + " writes it and sequence " + std::to_string(n) + " reads it, in place");
+  }
+}
+
 }  // namespace
 
 void check_gdn_forward_lists(const GdnForwardArguments& a, const GdnForwardTensors& t) {
@@ -43,6 +63,7 @@ void check_gdn_forward_lists(const GdnForwardArguments& a, const GdnForwardTenso
   check_slots(t[read_slots], t[initial_state], false);
   check_slots(t[write_slots], t[final_state], true);
   check_slots(t[checkpoint_slots], t[checkpoints], true);
+  check_in_place(t[initial_state], t[read_slots], t[final_state], t[write_slots], a.sequences());
   if (!t[checkpoints].given) return;
   const std::int64_t numbers = t[checkpoint_slots].given ? a.checkpoint_count : a.checkpoint_rows;
   for (std::int64_t n = 0; n < a.sequences(); ++n) {

@@ -19,6 +19,7 @@ void check(const GemmArguments& g) {
       {"c", g.c, std::uint64_t(g.M) * std::uint64_t(g.N) * 2}};
   for (const auto& [name, address, bytes] : tensors) {
     if (address == 0) refuse(std::string(name) + " is NULL, expected " + std::to_string(bytes) + " bytes of device memory");
+    if (address + bytes < address) refuse(std::string(name) + " is at address " + std::to_string(address) + ", expected " + std::to_string(bytes) + " bytes there: they go beyond the last address");
     if (address % 16 != 0) refuse(std::string(name) + " is at address " + std::to_string(address) + ", expected a multiple of 16 bytes");
     if (address != g.c && address < g.c + std::get<2>(tensors[2]) && g.c < address + bytes) refuse(std::string("c overlaps ") + name);
   }

@@ -22,6 +22,23 @@ std::string list(const std::vector<Dtype>& dtypes) {
 /// An extent of at most 1 has no stride of its own.
 bool free_axis(const Tensor& t, unsigned axis) { return t.shape[axis] <= 1; }
 
+void make_dense(Tensor& t) {
+  std::int64_t dense = 1;
+  for (unsigned axis = t.rank; axis-- > 0; dense *= std::max<std::int64_t>(t.shape[axis], 1)) t.strides[axis] = dense;
+}
+
+/// Sizes and strides may be large each and still be of some tensor; Tensor::bytes must not overflow.
+void check_span(const std::string& who, const Tensor& t) {
+  constexpr std::int64_t most = std::int64_t{1} << 62;
+  std::int64_t last = 0, step = 0;
+  bool fits = true;
+  for (unsigned axis = 0; axis < t.rank; ++axis)
+    fits = fits && (free_axis(t, axis) || !__builtin_mul_overflow(t.shape[axis] - 1, t.strides[axis], &step)) &&
+           (free_axis(t, axis) || !__builtin_add_overflow(last, step, &last));
+  if (!fits || last >= most / bytes_of(t.dtype))
+    throw ArgumentError(who + t.name + " is " + list(t.shape.data(), t.rank) + " with strides " + list(t.strides.data(), t.rank) + ", expected a tensor of less than 2^62 bytes");
+}
+
 void check_strides(const std::string& who, const Tensor& t, const Expected& e) {
   const auto refuse = [&](unsigned axis, const std::string& expected) {
     throw ArgumentError(who + t.name + ".strides[" + std::to_string(axis) + "] is " + std::to_string(t.strides[axis]) + ", expected " + expected);
@@ -104,9 +121,10 @@ Tensor tensor_of(const std::string& who, const Operand& operand, const Expected&
   }
   if (std::find(e.dtypes.begin(), e.dtypes.end(), t.dtype) == e.dtypes.end())
     throw ArgumentError(who + e.name + ".dtype is " + std::to_string(static_cast<int>(t.dtype)) + " (" + name_of(t.dtype) + "), expected " + list(e.dtypes));
-  if (operand.strides == std::array<std::int64_t, 4>{}) {
-    std::int64_t dense = 1;
-    for (unsigned axis = t.rank; axis-- > 0; dense *= std::max<std::int64_t>(t.shape[axis], 1)) t.strides[axis] = dense;
+  // Strides of a tensor without elements lead nowhere: whatever the caller's framework wrote there will do.
+  if (operand.strides == std::array<std::int64_t, 4>{} || t.empty()) {
+    make_dense(t);
+    check_span(who, t);
     return t;
   }
   t.strides = operand.strides;
@@ -114,7 +132,15 @@ Tensor tensor_of(const std::string& who, const Operand& operand, const Expected&
     if (t.strides[axis] != 0)
       throw ArgumentError(who + e.name + ".strides[" + std::to_string(axis) + "] is " + std::to_string(t.strides[axis]) + ", expected 0: the tensor is " + shape);
   check_strides(who, t, e);
+  check_span(who, t);
   return t;
+}
+
+bool same_places(const Tensor& a, const Tensor& b) {
+  if (a.address != b.address || a.dtype != b.dtype || a.rank != b.rank) return false;
+  for (unsigned axis = 0; axis < a.rank; ++axis)
+    if (!free_axis(a, axis) && !free_axis(b, axis) && a.strides[axis] != b.strides[axis]) return false;
+  return true;
 }
 
 void check_alignment(const std::string& who, const Tensor& t) {

@@ -64,6 +64,8 @@ Tensor tensor_of(const std::string& who, const Operand& operand, const Expected&
 
 /// Throws ArgumentError where an address is not a multiple of 16 bytes.
 void check_alignment(const std::string& who, const Tensor&);
+/// Whether every index that both tensors have is the same element of the same type.
+bool same_places(const Tensor&, const Tensor&);
 /// Whether two tensors share a byte. Rows of one pitch that lie beside each other do not.
 bool overlap(const Tensor&, const Tensor&);
 

@@ -33,6 +33,7 @@ const std::vector<Wrong> wrongs = {
     {"batch_zero", [](Args& a) { a.batch = 0; }, "batch is 0, expected at least 1"},
     {"batch_packed", [](Args& a) { a.batch = 2; }, "batch is 2 with cu_seqlens, expected 1"},
     {"batch_large", [](Args& a) { a.cu_seqlens.data = nullptr, a.N = a.T = 0, a.batch = std::int64_t{1} << 62; }, "batch is 4611686018427387904, expected fewer than 2^30 sequences"},
+    {"T_by_key_heads", [](Args& a) { a.T = (std::int64_t{1} << 30) - 1, a.hk = a.hv = a.hq = 128; }, "16777217 chunks (batch x T / 64 + sequences) of 128 key heads, expected a product below 2^31"},
     {"hq_negative", [](Args& a) { a.hq = -1; }, "hq is -1, expected 1 to 65535 heads"},
     {"hq_no_divisor", [](Args& a) { a.hq = 3; }, "hv is 2, expected a divisor of the largest number of heads, 3"},
     {"hk_zero", [](Args& a) { a.hk = 0; }, "hk is 0, expected 1 to 65535 heads"},
@@ -55,6 +56,7 @@ const std::vector<Wrong> wrongs = {
     {"q_columns_strided", [](Args& a) { a.q.strides[1] = 512, a.q.strides[2] = 256, a.q.strides[3] = 2; }, "q.strides[3] is 2, expected 1: the last axis is contiguous"},
     {"q_batch_stride", [](Args& a) { a.cu_seqlens.data = nullptr, a.N = 2, a.batch = 2, a.T = 35, a.q.strides[0] = 40 * 256, a.q.strides[1] = 256, a.q.strides[2] = 128, a.q.strides[3] = 1; },
      "q.strides[0] is 10240, expected T strides[1] = 8960: no kernel has a batch axis of its own stride", kUnsupported},
+    {"q_wraps", [](Args& a) { a.q.data = reinterpret_cast<void*>(~std::uintptr_t{0xfff}); }, "q is at address 18446744073709547520, expected 35840 bytes there: they go beyond the last address"},
     {"k_null", [](Args& a) { a.k.data = nullptr; }, "k is NULL, expected [1, 70, 1, 128]"},
     {"k_dtype_differs", [](Args& a) { a.k.dtype = TILEWRIGHT_F16; }, "k.dtype is f16, expected bf16 as q"},
     {"v_null", [](Args& a) { a.v.data = nullptr; }, "v is NULL, expected [1, 70, 2, 128]"},
@@ -64,6 +66,8 @@ const std::vector<Wrong> wrongs = {
     {"g_dtype", [](Args& a) { a.g.dtype = TILEWRIGHT_I32; }, "g.dtype is 3 (i32), expected f32, bf16 or f16"},
     {"g_rank", [](Args& a) { a.g.strides[1] = 2, a.g.strides[2] = 1, a.g.strides[3] = 1; }, "g.strides[3] is 1, expected 0: the tensor is [1, 70, 2]"},
     {"g_stride_large", [](Args& a) { a.g.strides[1] = std::int64_t{1} << 31, a.g.strides[2] = 1; }, "g.strides[1] is 2147483648, expected less than 2^31"},
+    {"g_heads_far_apart", [](Args& a) { a.hv = 4, a.g.strides[1] = 1, a.g.strides[2] = std::int64_t{1} << 30; },
+     "g.strides[2] is 1073741824 for 4 heads, expected the last head less than 2^31 elements behind the first"},
     {"beta_null", [](Args& a) { a.beta.data = nullptr; }, "beta is NULL with beta_domain 1 (logit), expected logits"},
     {"beta_dtype", [](Args& a) { a.beta.dtype = TILEWRIGHT_I64; }, "beta.dtype is 4 (i64), expected f32, bf16 or f16"},
     {"beta_stride", [](Args& a) { a.beta.strides[1] = 2, a.beta.strides[2] = -1; }, "beta.strides[2] is -1, expected 0 or more elements"},
@@ -92,6 +96,12 @@ const std::vector<Wrong> wrongs = {
      "initial_state.strides[0] is 32832, expected a multiple of 128 elements, at least a row of 32768"},
     {"initial_state_rows_strided", [](Args& a) { a.initial_state.strides[0] = 65536, a.initial_state.strides[1] = 32768, a.initial_state.strides[2] = 128, a.initial_state.strides[3] = 1; },
      "initial_state.strides[1] is 32768, expected 16384: a row is contiguous"},
+    {"initial_state_beyond_bytes", [](Args& a) { a.initial_rows = (std::int64_t{1} << 31) - 1, a.initial_state.strides[0] = std::int64_t{1} << 37, a.initial_state.strides[1] = 16384, a.initial_state.strides[2] = 128, a.initial_state.strides[3] = 1; },
+     "initial_state is [2147483647, 2, 128, 128] with strides [137438953472, 16384, 128, 1], expected a tensor of less than 2^62 bytes"},
+    {"states_in_place_crosswise", [](Args& a) { a.final_state = a.initial_state, static_cast<std::int32_t*>(a.write_slots.data)[0] = 1, static_cast<std::int64_t*>(a.read_slots.data)[0] = 0; },
+     "read_slots[0] is 0, expected a row of its own: sequence 1 writes it and sequence 0 reads it, in place"},
+    {"states_in_place_crosswise_without_read_slots", [](Args& a) { a.final_state = a.initial_state, a.read_slots.data = nullptr; },
+     "write_slots[1] is 0, expected a row of its own: sequence 1 writes it and sequence 0 reads it, in place"},
     {"read_slots_alone", [](Args& a) { a.initial_state.data = nullptr; }, "read_slots is given, expected NULL without initial_state"},
     {"read_slots_dtype", [](Args& a) { a.read_slots.dtype = TILEWRIGHT_F32; }, "read_slots.dtype is 2 (f32), expected i32 or i64"},
     {"read_slots_beyond", [](Args& a) { static_cast<std::int64_t*>(a.read_slots.data)[0] = 3; }, "read_slots[0] is 3, expected -1 to 2, a row of initial_state"},
@@ -117,6 +127,7 @@ const std::vector<Wrong> wrongs = {
     {"checkpoint_slots_beyond", [](Args& a) { static_cast<std::int32_t*>(a.checkpoint_slots.data)[0] = -2; }, "checkpoint_slots[0] is -2, expected -1 to 2, a row of checkpoints"},
     {"checkpoint_rows_negative", [](Args& a) { a.checkpoint_rows = -5; }, "checkpoint_rows is -5, expected 0 to 2^31 - 1"},
     {"checkpoint_count_negative", [](Args& a) { a.checkpoint_count = -5; }, "checkpoint_count is -5, expected 0 to 2^31 - 1"},
+    {"checkpoint_count_of_i64", [](Args& a) { a.checkpoint_count = std::int64_t{1} << 30, a.checkpoint_slots.dtype = TILEWRIGHT_I64; }, "checkpoint_count is 1073741824 of i64, expected less than 2^30"},
     {"checkpoint_every_uneven", [](Args& a) { a.checkpoint_every = 100; }, "checkpoint_every is 100, expected a positive multiple of 64 tokens"},
     {"checkpoint_every_zero", [](Args& a) { a.checkpoint_every = 0; }, "checkpoint_every is 0, expected a positive multiple of 64 tokens"},
     {"checkpoint_every_alone", [](Args& a) { a.checkpoints.data = a.checkpoint_starts.data = a.checkpoint_slots.data = nullptr; }, "checkpoint_every is 64, expected 0 without checkpoints"},
@@ -157,6 +168,28 @@ TEST(Refusals, TheCallIsRightAsItStands) {
   ASSERT_EQ(tilewright_gdn_forward_workspace(handle.get(), &call.args, &bytes), TILEWRIGHT_OK) << tilewright_last_error();
   EXPECT_EQ(bytes, call.args.workspace_bytes);
   EXPECT_EQ(tilewright_gdn_forward(handle.get(), &call.args), TILEWRIGHT_OK) << tilewright_last_error();
+  EXPECT_EQ(tilewright_gdn_forward(handle.get(), &call.args), TILEWRIGHT_OK) << tilewright_last_error();
+}
+
+TEST(Refusals, StridesOfAxesWithoutASecondElement) {  // are anything: no element lies there
+  const Handle handle = handle_of(TILEWRIGHT_DEVICE_SIM);
+  FullCall call;
+  Args& a = call.args;
+  static_cast<std::int32_t*>(a.cu_seqlens.data)[1] = static_cast<std::int32_t*>(a.cu_seqlens.data)[2] = 0;
+  a.T = 0;
+  for (tilewright_operand* operand : {&a.q, &a.k, &a.v, &a.o, &a.g, &a.beta}) operand->strides[1] = 3, operand->strides[2] = -7;
+  EXPECT_EQ(tilewright_gdn_forward(handle.get(), &a), TILEWRIGHT_OK) << tilewright_last_error();
+  // A pool of one row is read in place with whatever pitch.
+  static_cast<std::int64_t*>(a.read_slots.data)[0] = -1;
+  a.final_state = a.initial_state, a.initial_rows = 1, a.final_rows = 1;
+  a.initial_state.strides[0] = 5, a.initial_state.strides[1] = 16384, a.initial_state.strides[2] = 128, a.initial_state.strides[3] = 1;
+  EXPECT_EQ(tilewright_gdn_forward(handle.get(), &a), TILEWRIGHT_OK) << tilewright_last_error();
+}
+
+TEST(Refusals, AWorkspaceMayBeSaidToBeOfAnySize) {
+  const Handle handle = handle_of(TILEWRIGHT_DEVICE_SIM);
+  FullCall call;
+  call.args.workspace_bytes = std::numeric_limits<std::uint64_t>::max();
   EXPECT_EQ(tilewright_gdn_forward(handle.get(), &call.args), TILEWRIGHT_OK) << tilewright_last_error();
 }
 

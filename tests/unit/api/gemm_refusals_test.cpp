@@ -27,6 +27,7 @@ const std::vector<Wrong> wrongs = {
     {"b_misaligned", [](Product& p) { p.b = shifted(p.b, 2); }, "b is at address"},
     {"c_null", [](Product& p) { p.c = nullptr; }, "c is NULL, expected 16384 bytes"},
     {"c_misaligned", [](Product& p) { p.c = static_cast<char*>(p.c) + 4; }, "c is at address"},
+    {"b_wraps", [](Product& p) { p.b = reinterpret_cast<void*>(~std::uintptr_t{0xfff}); }, "b is at address 18446744073709547520, expected 16384 bytes there"},
     {"c_is_a", [](Product& p) { p.c = const_cast<void*>(p.a); }, "c overlaps a"},
     {"c_over_b", [](Product& p) { p.c = const_cast<void*>(shifted(p.b, 16)); }, "c overlaps b"},
     {"M_zero", [](Product& p) { p.M = 0; }, "M is 0, expected 1 to 2^31 - 1"},
