@@ -53,6 +53,7 @@ std::optional<Record> DiskCache::read(const Key& key) {
   std::string file, why;
   if (const int failure = read_file(path, file); failure != 0) {
     if (failure == ENOTDIR) open_folder();  // says what is in the way
+    else if (failure == EFBIG) discard(key, "it is larger than any kernel");
     else if (failure != ENOENT) trouble("cannot read " + path.string(), failure);
     return std::nullopt;
   }

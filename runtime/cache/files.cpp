@@ -14,6 +14,7 @@ namespace {
 
 namespace fs = std::filesystem;
 constexpr const char* kUnfinished = ".unfinished";
+constexpr off_t kMostFile = off_t{1} << 30;  // no kernel is so large: a damaged file must not take all memory
 
 /// An open file, closed with the scope.
 struct Descriptor {
@@ -69,10 +70,11 @@ int write_all(int fd, std::string_view bytes) {
 }  // namespace
 
 int read_file(const fs::path& path, std::string& bytes) {
-  Descriptor file(path, O_RDONLY);
+  Descriptor file(path, O_RDONLY | O_NONBLOCK);  // a pipe of this name keeps nobody waiting
   struct stat status {};
   if (file.fd < 0 || fstat(file.fd, &status) != 0) return errno;
   if (!S_ISREG(status.st_mode)) return S_ISDIR(status.st_mode) ? EISDIR : EINVAL;
+  if (status.st_size > kMostFile) return EFBIG;
   bytes.resize(static_cast<std::size_t>(status.st_size));
   std::size_t have = 0;
   while (have < bytes.size()) {
@@ -103,7 +105,7 @@ int replace_file(const fs::path& path, std::string_view bytes) {
 }
 
 int append_byte(const fs::path& path) {
-  Descriptor file(path, O_WRONLY | O_CREAT | O_APPEND, 0666);
+  Descriptor file(path, O_WRONLY | O_CREAT | O_APPEND | O_NONBLOCK, 0666);
   return file.fd < 0 ? errno : write_all(file.fd, "+");
 }
 

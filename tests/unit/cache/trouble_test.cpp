@@ -3,6 +3,7 @@
 #include <signal.h>
 #include <sys/mount.h>
 #include <sys/resource.h>
+#include <sys/stat.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -83,6 +84,27 @@ TEST_F(CacheTest, AFolderThatIsAnEntry) {
   EXPECT_EQ(cache.load(key("a")), std::nullopt);
   cache.store(key("a"), record("one"));
   EXPECT_THAT(warnings_, ElementsAre(HasSubstr("cannot read " + file_of(key("a")).string())));
+}
+
+TEST_F(CacheTest, AnEntryThatIsAPipeKeepsNobodyWaiting) {
+  std::filesystem::create_directories(folder_ / "cache" / "v1");
+  for (const char* extension : {".entry", ".uses"}) ASSERT_EQ(mkfifo(file_of(key("a"), extension).c_str(), 0600), 0);
+  DiskCache cache = open();
+  EXPECT_EQ(cache.load(key("a")), std::nullopt);
+  EXPECT_THAT(warnings_, ElementsAre(HasSubstr("cannot read " + file_of(key("a")).string())));
+  DiskCache other = open();
+  other.store(key("a"), record("one"));
+  EXPECT_EQ(other.load(key("a")), record("one"));
+}
+
+TEST_F(CacheTest, AnEntryOfATerabyteIsDamaged) {
+  DiskCache cache = open();
+  cache.store(key("a"), record("one"));
+  std::filesystem::resize_file(file_of(key("a")), std::uintmax_t{1} << 40);
+  EXPECT_EQ(cache.load(key("a")), std::nullopt);
+  EXPECT_THAT(warnings_, ElementsAre(HasSubstr("is damaged: it is larger than any kernel; it is replaced")));
+  cache.store(key("a"), record("two"));
+  EXPECT_EQ(cache.load(key("a")), record("two"));
 }
 
 TEST_F(CacheTest, AReadOnlyFolderIsRead) {
