@@ -73,6 +73,23 @@ TEST(CApi, GdnForward) {
   EXPECT_EQ(call.final_state[0], 1.0f + 64.0f / 128);
 }
 
+TEST(CApi, ZeroKeysWithTheNormInFp16) {  // 1 / sqrt(eps) times a value would be infinite, and zero times that no number
+  const Handle handle = simulated();
+  Forward call(handle.get());
+  for (int t = 0; t < call.T; ++t) {
+    call.k[t * call.D] = t == 1 ? 0x3c00 : 0;
+    call.q[t * call.D] = 0x3c00;
+    for (int i = 0; i < call.D; ++i) call.v[t * call.D + i] = 0x5640;  // 100
+  }
+  for (tilewright_operand* operand : {&call.args.q, &call.args.k, &call.args.v, &call.args.o}) operand->dtype = TILEWRIGHT_F16;
+  call.args.l2norm = 1;
+  ASSERT_EQ(tilewright_gdn_forward(handle.get(), &call.args), TILEWRIGHT_OK) << tilewright_last_error();
+  for (int t = 0; t < call.T; ++t)
+    for (int i = 0; i < call.D; ++i) ASSERT_NEAR(call.o[t * call.D + i], t == 0 ? 0 : 0x5640, 1) << t << " " << i;
+  EXPECT_NEAR(call.final_state[0], 100, 0.1);
+  EXPECT_EQ(call.final_state[call.D], 0);
+}
+
 TEST(CApi, NewerStructs) {
   const Handle handle = simulated();
   Forward call(handle.get());
