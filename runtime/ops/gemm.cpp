@@ -21,9 +21,10 @@ void check(const GemmArguments& g) {
     if (address == 0) refuse(std::string(name) + " is NULL, expected " + std::to_string(bytes) + " bytes of device memory");
     if (address + bytes < address) refuse(std::string(name) + " is at address " + std::to_string(address) + ", expected " + std::to_string(bytes) + " bytes there: they go beyond the last address");
     if (address % 16 != 0) refuse(std::string(name) + " is at address " + std::to_string(address) + ", expected a multiple of 16 bytes");
-    if (address != g.c && address < g.c + std::get<2>(tensors[2]) && g.c < address + bytes) refuse(std::string("c overlaps ") + name);
   }
-  if (g.c == g.a || g.c == g.b) refuse(std::string("c overlaps ") + (g.c == g.a ? "a" : "b"));
+  const std::uint64_t c_bytes = std::get<2>(tensors[2]);
+  for (const auto& [name, address, bytes] : {tensors[0], tensors[1]})
+    if (address < g.c + c_bytes && g.c < address + bytes) refuse(std::string("c overlaps ") + name);
 }
 
 }  // namespace
