@@ -10,7 +10,7 @@ namespace {
 void cluster(Recording& r, Arguments& a) {
   r.in_kernel("a cluster");
   SmallVector<int32_t> extents;
-  for (int64_t extent : a.integers()) extents.push_back(static_cast<int32_t>(extent));
+  for (int64_t extent : a.integers()) extents.push_back(static_cast<int32_t>(r.i32(extent).getInt()));
   r.kernel->setAttr("cluster", r.ops.getDenseI32ArrayAttr(extents));
 }
 void cluster_rank(Recording& r, Arguments& a) { a.result(r.make<tile::ClusterRankOp>(r.ops.getI32Type())); }
@@ -20,7 +20,11 @@ void barrier(Recording& r, Arguments&) {
   r.make<Op>();
 }
 /// Makes a barrier count in every CTA of the cluster.
-void barrier_of_cluster(Recording&, Arguments& a) { a.value().getDefiningOp<tile::BarrierOp>().setCluster(true); }
+void barrier_of_cluster(Recording& r, Arguments& a) {
+  auto barrier = a.value().getDefiningOp<tile::BarrierOp>();
+  if (!barrier) r.fail("what counts in every CTA of a cluster is a barrier");
+  barrier.setCluster(true);
+}
 
 void tma_multicast(Recording& r, Arguments& a) {
   r.in_role("tma_multicast");
@@ -33,7 +37,7 @@ void tma_multicast(Recording& r, Arguments& a) {
 void remote_read(Recording& r, Arguments& a) {
   r.in_role("a read of another CTA");
   const Value tile = a.value(), row = a.value(), column = a.value(), rank = a.value();
-  const Type element = cast<tile::SharedType>(tile.getType()).getElementType();
+  const Type element = r.typed<tile::SharedType>(tile, "a tile").getElementType();
   a.result(r.checked(r.make<tile::RemoteReadOp>(element.isInteger(32) ? element : r.ops.getF32Type(), tile, row, column, rank)));
 }
 void remote_write(Recording& r, Arguments& a) {

@@ -21,6 +21,7 @@ void barrier(Recording& r, Arguments& a) {
   const auto arriving = static_cast<size_t>(a.integer());
   const auto roles = a.texts();
   const ArrayRef<llvm::StringRef> all(roles);
+  if (arriving > all.size()) throw Malformed("a barrier of " + std::to_string(all.size()) + " roles, of which " + std::to_string(arriving) + " arrive");
   a.result(r.checked(r.make<tile::BarrierOp>(tile::BarrierType::get(&r.context), r.text(name), names(r, all.take_front(arriving)),
                                              names(r, all.drop_front(arriving)), IntegerAttr())));
 }
@@ -47,7 +48,7 @@ void while_do(Recording& r, Arguments& a) {
   const Value condition = a.value();
   r.make<scf::ConditionOp>(condition, ValueRange());
   auto loop = dyn_cast<scf::WhileOp>(r.close());
-  if (!loop) throw InternalError("a condition without its loop");
+  if (!loop) throw Malformed("a condition without its loop");
   Block& body = loop.getAfter().emplaceBlock();
   {
     OpBuilder::InsertionGuard guard(r.ops);
@@ -67,16 +68,16 @@ void fence(Recording& r, Arguments& a) {
 }
 
 /// What was read or is written: one element.
-Type element_type(Value place) {
+Type element_type(Recording& r, Value place) {
   if (auto shared = dyn_cast<tile::SharedType>(place.getType())) return shared.getElementType();
-  return cast<tile::GlobalType>(place.getType()).getElementType();
+  return r.typed<tile::GlobalType>(place, "a tensor or a tile").getElementType();
 }
 
 void load_strong(Recording& r, Arguments& a) {
   r.in_role("a load");
   const auto order = r.text(a.text()), scope = r.text(a.text());
   const Value tensor = a.value();
-  a.result(r.checked(r.make<tile::LoadStrongOp>(element_type(tensor), tensor, a.list(), order, scope)));
+  a.result(r.checked(r.make<tile::LoadStrongOp>(element_type(r, tensor), tensor, a.list(), order, scope)));
 }
 void store_strong(Recording& r, Arguments& a) {
   r.in_role("a store");

@@ -11,6 +11,8 @@ namespace {
 void for_begin(Recording& r, Arguments& a) {
   r.in_role("a loop");
   const Value from = a.value(), to = a.value(), step = a.value();
+  for (const Value bound : {from, to, step})
+    if (!bound.getType().isInteger(32)) r.wrong_type(bound, "a 32-bit integer as bounds and step of a loop are");
   auto loop = r.make<scf::ForOp>(from, to, step);
   a.result(loop.getInductionVar());
   r.enter(loop, loop.getBody());
@@ -19,17 +21,22 @@ void for_begin(Recording& r, Arguments& a) {
 void if_begin(Recording& r, Arguments& a) {
   r.in_role("a run-time branch");
   const Value predicate = a.value();
+  if (!predicate.getType().isInteger(1)) r.wrong_type(predicate, "a predicate");
   auto branch = r.make<scf::IfOp>(predicate, /*withElseRegion=*/a.flag());
   r.enter(branch, branch.thenBlock());
 }
 
 void else_(Recording& r, Arguments&) {
   auto branch = dyn_cast<scf::IfOp>(r.close());
-  if (!branch || !branch.elseBlock()) throw InternalError("an else without its if");
+  if (!branch || !branch.elseBlock()) throw Malformed("an else without its if");
   r.enter(branch, branch.elseBlock());
 }
 
-void end(Recording& r, Arguments&) { r.close(); }
+void end(Recording& r, Arguments&) {
+  Operation* op = r.close();
+  auto loop = dyn_cast<scf::WhileOp>(op);
+  if (isa<tile::MapOp>(op) || (loop && loop.getAfter().empty())) throw Malformed("a map ends with its results, a loop's condition with its body");
+}
 
 void mistake(Recording& r, Arguments& a) { r.fail(a.text().str()); }
 

@@ -9,13 +9,14 @@ namespace {
 
 void stage_of(Recording& r, Arguments& a) {
   const Value tile = a.value();
+  r.typed<tile::SharedType>(tile, "a tile");
   a.result(r.make<tile::AtOp>(tile.getType(), tile, a.value()));
 }
 
 void view(Recording& r, Arguments& a) {
   const Value tile = a.value(), row = a.value(), col = a.value();
   const int64_t rows = a.integer(), cols = a.integer();
-  auto type = tile::SharedType::get(&r.context, {rows, cols}, cast<tile::SharedType>(tile.getType()).getElementType());
+  auto type = tile::SharedType::get(&r.context, {rows, cols}, r.typed<tile::SharedType>(tile, "a tile").getElementType());
   a.result(r.checked(r.make<tile::ViewOp>(type, tile, row, col)));
 }
 
@@ -58,14 +59,14 @@ void store_global(Recording& r, Arguments& a) {
   r.check(r.make<tile::StoreGlobalOp>(frag, tensor, a.list(), row_axis, col_axis));
 }
 
-Type element_of(Value tile_or_tensor) {
+Type element_of(Recording& r, Value tile_or_tensor) {
   if (auto shared = dyn_cast<tile::SharedType>(tile_or_tensor.getType())) return shared.getElementType();
-  return cast<tile::GlobalType>(tile_or_tensor.getType()).getElementType();
+  return r.typed<tile::GlobalType>(tile_or_tensor, "a tensor or a tile").getElementType();
 }
 
 void read(Recording& r, Arguments& a) {
   const Value from = a.value();
-  const Type element = element_of(from);
+  const Type element = element_of(r, from);
   a.result(r.checked(r.make<tile::ReadOp>(isa<FloatType>(element) ? r.ops.getF32Type() : element, from, a.list())));
 }
 

@@ -12,7 +12,7 @@ void cuda_function(Recording& r, Arguments& a) {
   r.in_kernel("a CUDA function");
   SmallVector<Type> types;
   for (std::int64_t element : a.integers()) types.push_back(r.type(static_cast<Element>(element)));
-  if (types.empty()) throw InternalError("a CUDA function without a result");
+  if (types.empty()) throw Malformed("a CUDA function without a result");
   auto type = r.ops.getFunctionType(ArrayRef(types).drop_front(), types.front());
   a.result(r.checked(r.make<tile::CudaFunctionOp>(type, name, text)));
 }
@@ -21,7 +21,7 @@ void call(Recording& r, Arguments& a) {
   r.in_role("the call of a CUDA function");
   const Value function = a.value();
   const auto values = a.values();
-  auto type = cast<FunctionType>(function.getType());
+  auto type = r.typed<FunctionType>(function, "a CUDA function");
   a.result(r.checked(r.make<tile::CallOp>(type.getResult(0), function, values)));
 }
 

@@ -48,7 +48,7 @@ void scan(Recording& r, Arguments& a) {
 void frag_view(Recording& r, Arguments& a) {
   const Value frag = a.value();
   const auto column = r.i32(a.integer());
-  auto from = cast<tile::FragType>(frag.getType());
+  auto from = r.typed<tile::FragType>(frag, "a fragment");
   auto type = tile::FragType::get(&r.context, {from.getShape()[0], a.integer()}, from.getElementType());
   a.result(r.checked(r.make<tile::FragViewOp>(type, frag, column)));
 }

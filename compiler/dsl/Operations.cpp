@@ -18,7 +18,7 @@ Handlers all_handlers() {
 }  // namespace
 
 void Arguments::malformed(const char* what) const {
-  throw InternalError("operation '" + std::string(operation_.name) + "' was given " + what +
+  throw Malformed("operation '" + std::string(operation_.name) + "' was given " + what +
                       ": the header tilewright/dsl/builder.h and this library do not belong together");
 }
 Value Arguments::value() {
@@ -42,6 +42,11 @@ SmallVector<Value> Arguments::values() {
 std::int64_t Arguments::integer() {
   if (integer_ >= operation_.integer_count) malformed("too few integers");
   return operation_.integers[integer_++];
+}
+int Arguments::code() {
+  const std::int64_t number = integer();
+  if (number != static_cast<int>(number)) malformed("a number that names nothing");
+  return static_cast<int>(number);
 }
 SmallVector<std::int64_t> Arguments::integers() {
   SmallVector<std::int64_t> out;
@@ -75,8 +80,12 @@ void record(Recording& recording, const tilewright_operation& operation) {
     throw Error("this library does not know the operation '" + std::string(operation.name) + "'; use a newer libtilewright.so");
   recording.place = {operation.file, operation.line, operation.column};
   Arguments arguments(recording, operation);
+  recording.watch.made.clear();
   found->second(recording, arguments);
   arguments.finish();
+  // What has regions is verified when it is closed, or by the compiler.
+  for (Operation* op : recording.watch.made)
+    if (op->getNumRegions() == 0) recording.check(op);
 }
 
 }  // namespace tilewright::dsl

@@ -18,7 +18,8 @@ class Arguments {
   std::int64_t integer();
   bool flag() { return integer() != 0; }
   mlir::SmallVector<std::int64_t> integers();  ///< all that are left
-  Element element() { return static_cast<Element>(integer()); }
+  int code();  ///< the number of an operator or a type
+  Element element() { return static_cast<Element>(code()); }
   llvm::StringRef text();
   mlir::SmallVector<llvm::StringRef> texts();  ///< all that are left
   double real() const { return operation_.real; }

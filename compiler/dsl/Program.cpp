@@ -1,6 +1,7 @@
 // The C functions of tilewright/program.h.
 #include "tilewright/program.h"
 
+#include <algorithm>
 #include <exception>
 
 #include "compiler/dsl/Operations.h"
@@ -18,6 +19,9 @@ tilewright_status guarded(std::string& message, Body&& body) noexcept {
   } catch (const CompileError& error) {
     message = error.what();
     return TILEWRIGHT_COMPILE_FAILED;
+  } catch (const dsl::Malformed& error) {
+    message = error.what();
+    return TILEWRIGHT_INVALID_ARGUMENT;
   } catch (const Error& error) {
     message = error.what();
     return TILEWRIGHT_UNSUPPORTED;
@@ -32,7 +36,8 @@ tilewright_status guarded(std::string& message, Body&& body) noexcept {
 bool complete(const tilewright_operation& o) {
   return o.size >= sizeof o && o.name != nullptr && o.file != nullptr && (o.values != nullptr || o.value_count == 0) &&
          (o.integers != nullptr || o.integer_count == 0) && (o.texts != nullptr || o.text_count == 0) &&
-         (o.results != nullptr || o.result_count == 0);
+         (o.results != nullptr || o.result_count == 0) &&
+         std::none_of(o.texts, o.texts + o.text_count, [](const char* text) { return text == nullptr; });
 }
 
 }  // namespace
@@ -51,7 +56,7 @@ tilewright_status tilewright_program_record(tilewright_program* program, const t
     program->message = operation == nullptr ? "operation is NULL"
                                             : "operation: size is " + std::to_string(operation->size) + ", expected at least " +
                                                   std::to_string(sizeof *operation) +
-                                                  "; name, file and every list with a count are not NULL";
+                                                  "; name, file, every text and every list with a count are not NULL";
     return TILEWRIGHT_INVALID_ARGUMENT;
   }
   return guarded(program->message, [&] { dsl::record(program->recording, *operation); });

@@ -18,6 +18,7 @@ Recording::Recording(std::string_view name, std::string_view file, unsigned line
   kernel = make<tile::KernelOp>(text(name), ops.getArrayAttr({}), ArrayAttr(), ArrayAttr(), ArrayAttr());
   kernel.getBody().emplaceBlock();
   ops.setInsertionPointToEnd(&kernel.getBody().front());
+  ops.setListener(&watch);
 }
 
 Location Recording::loc() { return FileLineColLoc::get(ops.getStringAttr(place.file), place.line, place.column); }
@@ -37,7 +38,18 @@ Type Recording::type(Element e) {
     case Element::i32: return ops.getI32Type();
     case Element::i64: return ops.getI64Type();
   }
-  throw InternalError("unknown element type");
+  throw Malformed("unknown element type");
+}
+
+IntegerAttr Recording::i32(std::int64_t x) {
+  if (x != static_cast<std::int32_t>(x)) fail("given " + std::to_string(x) + ", expected a number of 32 bits");
+  return ops.getI32IntegerAttr(static_cast<std::int32_t>(x));
+}
+
+void Recording::wrong_type(Value v, const char* expected) const {
+  std::string given;
+  llvm::raw_string_ostream(given) << v.getType();
+  fail("given a value of type '" + given + "', expected " + expected);
 }
 
 void Recording::fail(const std::string& message) const {
@@ -81,7 +93,7 @@ void Recording::enter(Operation* op, Block* block) {
 }
 
 Operation* Recording::close() {
-  if (open.empty()) throw InternalError("nothing is open that could end here");
+  if (open.empty()) throw Malformed("nothing is open that could end here");
   const Open last = open.back();
   open.pop_back();
   ops.restoreInsertionPoint(last.after);

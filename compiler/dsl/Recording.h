@@ -1,6 +1,7 @@
 // State behind a tilewright_program: the module under construction, the insertion point, and the values handed to the author.
 #pragma once
 #include <cstdint>
+#include <stdexcept>
 #include <string>
 #include <vector>
 
@@ -11,6 +12,12 @@
 
 namespace tilewright::dsl {
 
+/// What no front end records that goes with this library: counts, numbers of operators, ends without a beginning.
+class Malformed : public std::runtime_error {
+ public:
+  using std::runtime_error::runtime_error;
+};
+
 struct Recording {
   Recording(std::string_view name, std::string_view file, unsigned line, unsigned column);
 
@@ -19,6 +26,12 @@ struct Recording {
   tile::KernelOp kernel;
   mlir::OpBuilder ops;
   std::vector<mlir::Value> values;
+
+  /// The operations that one call has made so far.
+  struct Watch final : mlir::OpBuilder::Listener {
+    void notifyOperationInserted(mlir::Operation* op, mlir::OpBuilder::InsertPoint) override { made.push_back(op); }
+    std::vector<mlir::Operation*> made;
+  } watch;
 
   /// A role, loop, branch or map that is open, and where recording goes on after it.
   struct Open {
@@ -40,7 +53,8 @@ struct Recording {
   }
   mlir::Type type(Element e);
   mlir::StringAttr text(llvm::StringRef s) { return ops.getStringAttr(s); }
-  mlir::IntegerAttr i32(std::int64_t x) { return ops.getI32IntegerAttr(static_cast<std::int32_t>(x)); }
+  /// Fails where x has more than 32 bits.
+  mlir::IntegerAttr i32(std::int64_t x);
   mlir::UnitAttr flag(bool set) { return set ? ops.getUnitAttr() : mlir::UnitAttr(); }
 
   /// Makes an op of the tile dialect at the author's place.
@@ -55,6 +69,13 @@ struct Recording {
     return op;
   }
   void check(mlir::Operation* op);
+  /// The type of a value that must have this kind of type.
+  template <class T>
+  T typed(mlir::Value v, const char* expected) const {
+    if (auto type = mlir::dyn_cast<T>(v.getType())) return type;
+    wrong_type(v, expected);
+  }
+  [[noreturn]] void wrong_type(mlir::Value v, const char* expected) const;
   /// Throws CompileError "file:line: error: message".
   [[noreturn]] void fail(const std::string& message) const;
   /// Fails unless the insertion point is inside (or outside) a role.

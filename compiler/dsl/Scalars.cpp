@@ -10,7 +10,10 @@ namespace {
 
 void constant(Recording& r, Arguments& a) {
   const Type type = r.type(a.element());
-  a.result(r.make<arith::ConstantOp>(r.ops.getIntegerAttr(type, a.integer())));
+  if (!type.isInteger()) r.fail("an integer constant of a type that has fractions");
+  const std::int64_t value = a.integer();
+  if (type.isInteger(32)) a.result(r.make<arith::ConstantOp>(r.i32(value)));
+  else a.result(r.make<arith::ConstantOp>(r.ops.getIntegerAttr(type, value)));
 }
 void constant_real(Recording& r, Arguments& a) {
   a.result(r.make<arith::ConstantOp>(r.ops.getF32FloatAttr(static_cast<float>(a.real()))));
@@ -44,12 +47,13 @@ Value integer_arith(Recording& r, Arith op, Value a, Value b) {
     case Arith::shl: return r.make<arith::ShLIOp>(a, b);
     case Arith::shr: return r.make<arith::ShRSIOp>(a, b);
   }
-  throw InternalError("unknown operator");
+  throw Malformed("unknown operator");
 }
 
 void arith_(Recording& r, Arguments& a) {
-  const auto op = static_cast<Arith>(a.integer());
+  const auto op = static_cast<Arith>(a.code());
   const Value x = a.value(), y = a.value();
+  if (!x.getType().isF32() && !x.getType().isInteger()) r.wrong_type(x, "a scalar");
   a.result(x.getType().isF32() ? real_arith(r, op, x, y) : integer_arith(r, op, x, y));
 }
 
@@ -60,7 +64,8 @@ void compare(Recording& r, Arguments& a) {
   using IP = arith::CmpIPredicate;
   constexpr FP real[] = {FP::OEQ, FP::UNE, FP::OLT, FP::OLE, FP::OGT, FP::OGE};
   constexpr IP integer[] = {IP::eq, IP::ne, IP::slt, IP::sle, IP::sgt, IP::sge};
-  if (op >= std::size(real)) throw InternalError("unknown comparison");
+  if (op >= std::size(real)) throw Malformed("unknown comparison");
+  if (!x.getType().isF32() && !x.getType().isInteger()) r.wrong_type(x, "a scalar");
   if (x.getType().isF32()) a.result(r.make<arith::CmpFOp>(real[op], x, y));
   else a.result(r.make<arith::CmpIOp>(integer[op], x, y));
 }
@@ -75,26 +80,31 @@ void select(Recording& r, Arguments& a) {
   a.result(r.make<arith::SelectOp>(p, x, y));
 }
 
+Value real(Recording& r, Value x) {
+  if (!x.getType().isF32()) r.wrong_type(x, "an fp32 number");
+  return x;
+}
+
 void unary(Recording& r, Arguments& a) {
-  const auto op = static_cast<Unary>(a.integer());
-  const Value x = a.value();
+  const auto op = static_cast<Unary>(a.code());
+  const Value x = real(r, a.value());
   switch (op) {
     case Unary::exp2: return a.result(r.make<tile::Exp2Op>(x));
     case Unary::log2: return a.result(r.make<tile::Log2Op>(x));
     case Unary::rcp: return a.result(r.make<tile::RcpOp>(x));
     case Unary::neg: return a.result(r.make<arith::NegFOp>(x));
   }
-  throw InternalError("unknown operator");
+  throw Malformed("unknown operator");
 }
 
 void math(Recording& r, Arguments& a) {
   const auto function = r.text(a.text());
-  a.result(r.checked(r.make<tile::MathOp>(function, a.value())));
+  a.result(r.checked(r.make<tile::MathOp>(function, real(r, a.value()))));
 }
 
 void round(Recording& r, Arguments& a) {
   const auto to = r.text(a.text());
-  a.result(r.checked(r.make<tile::RoundOp>(a.value(), to)));
+  a.result(r.checked(r.make<tile::RoundOp>(real(r, a.value()), to)));
 }
 
 void convert(Recording& r, Arguments& a) {
@@ -109,7 +119,11 @@ void convert(Recording& r, Arguments& a) {
   else r.fail("no conversion between these scalar types");
 }
 
-void block_index(Recording& r, Arguments& a) { a.result(r.make<tile::BlockIndexOp>(r.ops.getI32Type(), r.i32(a.integer()))); }
+void block_index(Recording& r, Arguments& a) {
+  const std::int64_t axis = a.integer();
+  if (axis < 0 || axis > 2) r.fail("axis " + std::to_string(axis) + " of the grid, expected 0, 1 or 2");
+  a.result(r.make<tile::BlockIndexOp>(r.ops.getI32Type(), r.i32(axis)));
+}
 
 template <class Op>
 void thread_index(Recording& r, Arguments& a) {
@@ -132,11 +146,12 @@ void var(Recording& r, Arguments& a) {
 }
 void get(Recording& r, Arguments& a) {
   const Value v = a.value();
-  a.result(r.make<tile::GetOp>(cast<tile::VarType>(v.getType()).getElementType(), v));
+  a.result(r.make<tile::GetOp>(r.typed<tile::VarType>(v, "a mutable scalar").getElementType(), v));
 }
 void set(Recording& r, Arguments& a) {
-  const Value v = a.value();
-  r.make<tile::SetOp>(v, a.value());
+  const Value v = a.value(), x = a.value();
+  if (x.getType() != r.typed<tile::VarType>(v, "a mutable scalar").getElementType()) r.wrong_type(x, "one of the mutable scalar's type");
+  r.make<tile::SetOp>(v, x);
 }
 
 }  // namespace

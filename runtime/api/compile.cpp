@@ -57,6 +57,8 @@ tilewright_status tilewright_compile(tilewright_program* program, const tilewrig
     *out = nullptr;
     Callback callback;
     const ops::BuildOptions build_options = options_of(options, callback);
+    // What was refused is missing in the program: it would compile to another kernel than the author's.
+    if (const std::string mistake = tilewright_program_message(program); !mistake.empty()) throw ops::BuildError(mistake);
     const tilewright::Program recorded(dsl::Builder::borrow(program));
     *out = new tilewright_kernel{ops::build({{"", [&] { return recorded; }}}, build_options).front()};
   });

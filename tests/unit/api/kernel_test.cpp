@@ -187,55 +187,6 @@ TEST(KernelApi, MistakesWithMemory) {
   EXPECT_STREQ(tilewright_device_kind(nullptr), "");
 }
 
-TEST(ProgramApi, MistakesInOperations) {
-  tilewright_program* program = nullptr;
-  EXPECT_EQ(tilewright_program_create(nullptr, "f.cpp", 1, 1, &program), TILEWRIGHT_INVALID_ARGUMENT);
-  EXPECT_EQ(tilewright_program_create("k", nullptr, 1, 1, &program), TILEWRIGHT_INVALID_ARGUMENT);
-  EXPECT_EQ(tilewright_program_create("k", "f.cpp", 1, 1, nullptr), TILEWRIGHT_INVALID_ARGUMENT);
-  ASSERT_EQ(tilewright_program_create("k", "f.cpp", 1, 1, &program), TILEWRIGHT_OK);
-  tilewright_operation o{};
-  EXPECT_EQ(tilewright_program_record(nullptr, &o), TILEWRIGHT_INVALID_ARGUMENT);
-  EXPECT_EQ(tilewright_program_record(program, nullptr), TILEWRIGHT_INVALID_ARGUMENT);
-  EXPECT_EQ(tilewright_program_record(program, &o), TILEWRIGHT_INVALID_ARGUMENT);
-  EXPECT_THAT(tilewright_program_message(program), HasSubstr("size is 0"));
-  o.size = sizeof o, o.name = "levitate", o.file = "f.cpp", o.line = 7;
-  EXPECT_EQ(tilewright_program_record(program, &o), TILEWRIGHT_UNSUPPORTED);
-  EXPECT_THAT(tilewright_program_message(program), HasSubstr("does not know the operation 'levitate'"));
-  o.name = "dim";
-  EXPECT_EQ(tilewright_program_record(program, &o), TILEWRIGHT_INTERNAL);
-  EXPECT_THAT(tilewright_program_message(program), HasSubstr("'dim' was given too few texts"));
-  const char* texts[] = {"M", "N"};
-  std::int32_t results[2];
-  o.texts = texts, o.text_count = 2, o.results = results, o.result_count = 1;
-  EXPECT_EQ(tilewright_program_record(program, &o), TILEWRIGHT_INTERNAL);
-  EXPECT_THAT(tilewright_program_message(program), HasSubstr("too many texts"));
-  o.text_count = 0, o.texts = nullptr, o.text_count = 1;
-  EXPECT_EQ(tilewright_program_record(program, &o), TILEWRIGHT_INVALID_ARGUMENT);
-  const std::int32_t strange[] = {99};
-  o = {}, o.size = sizeof o, o.file = "f.cpp", o.line = 7;
-  o.name = "invert", o.values = strange, o.value_count = 1, o.results = results, o.result_count = 1;
-  EXPECT_EQ(tilewright_program_record(program, &o), TILEWRIGHT_COMPILE_FAILED);
-  EXPECT_THAT(tilewright_program_message(program), StartsWith("f.cpp:7: error: a value of another kernel"));
-  tilewright_program_destroy(program);
-  tilewright_program_destroy(nullptr);
-  EXPECT_STREQ(tilewright_program_message(nullptr), "");
-}
-
-TEST(ProgramApi, AnUnfinishedKernelIsRefused) {
-  Program unfinished = kernel("unfinished", [](Kernel& k) {
-    try {
-      k.role("all", warps(1))([] { throw 1; });
-    } catch (int) {
-    }
-  });
-  try {
-    compile(unfinished);
-    FAIL() << "it compiled";
-  } catch (const CompileError& error) {
-    EXPECT_THAT(error.what(), HasSubstr("the kernel is unfinished"));
-  }
-}
-
 TEST(KernelApi, ProgramsAreRecordedAndCompiledInParallel) {
   std::vector<std::jthread> threads;
   std::vector<std::string> ptx(4);
