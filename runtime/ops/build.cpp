@@ -186,7 +186,8 @@ std::vector<BuiltPointer> Builder::build(const std::vector<Source>& sources, con
     try {
       std::rethrow_exception(failures[i]);
     } catch (const Error& error) {
-      throw BuildError("building " + name_of(sources[i]) + ": " + error.what());
+      // A program of the author's has no name here, and its message begins with the author's line.
+      throw BuildError(sources[i].key.empty() ? error.what() : "building " + sources[i].key + ": " + error.what());
     }
   }
   return result;
