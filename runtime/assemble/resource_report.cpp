@@ -1,6 +1,7 @@
 // What ptxas says of each kernel, and the contract that a kernel keeps by default.
 #include "runtime/assemble/resource_report.h"
 
+#include <algorithm>
 #include <regex>
 #include <sstream>
 #include <utility>
@@ -35,6 +36,18 @@ const std::regex kLine(R"(\bline (\d+))");
 std::string message_of(const std::string& line) {
   const std::size_t colon = line.find(": ");
   return line.starts_with("ptxas") && colon != std::string::npos ? line.substr(colon + 2) : line;
+}
+
+/// "file:line: " of the kernel's first instruction that has a place; empty where none has.
+std::string place_of(const std::string& kernel, std::string_view ptx) {
+  std::size_t at = ptx.find(".entry " + kernel + "(");
+  if (at == ptx.npos) return "";
+  const std::size_t end = ptx.find(".entry ", at + 1);
+  at = std::min(ptx.find(".loc ", at), ptx.find(".loc\t", at));
+  if (at >= end) return "";
+  const auto line = 1 + std::count(ptx.begin(), ptx.begin() + static_cast<std::ptrdiff_t>(at), '\n');
+  const auto place = author_location(ptx, static_cast<unsigned>(line));
+  return place ? place->text() + ": " : "";
 }
 
 }  // namespace
@@ -85,14 +98,14 @@ void check_contract(const std::vector<ResourceReport>& reports, const ResourceCo
   std::string text;
   for (const ResourceReport& report : reports) {
     const unsigned spills = report.spill_store_bytes + report.spill_load_bytes;
-    const std::string kernel = "kernel '" + report.name + "' (" + report.assembler + "): ";
+    const std::string kernel = "kernel '" + report.name + "' (" + report.assembler + "): ", place = place_of(report.name, ptx);
     if (spills > 0 && !contract.allow_spills)
-      text += kernel + "spills registers, " + std::to_string(report.spill_store_bytes) + " bytes of stores and " +
+      text += place + kernel + "spills registers, " + std::to_string(report.spill_store_bytes) + " bytes of stores and " +
               std::to_string(report.spill_load_bytes) + " bytes of loads at " + std::to_string(report.registers) +
-              " registers a thread, expected none; keep less in fragments, split a role, or permit it with allow_spills\n";
+              " registers a thread, expected none; keep less in fragments, split a role, or permit it with allow(\"spills\")\n";
     if (spills == 0 && report.stack_bytes > 0 && !contract.allow_stack)
-      text += kernel + "has a stack frame of " + std::to_string(report.stack_bytes) +
-              " bytes a thread, expected none; a fragment is indexed with a run-time value, or permit it with allow_stack\n";
+      text += place + kernel + "has a stack frame of " + std::to_string(report.stack_bytes) +
+              " bytes a thread, expected none; a fragment is indexed with a run-time value, or permit it with allow(\"stack\")\n";
     if (contract.allow_performance_loss) continue;
     for (const std::string& message : report.performance_loss) {
       std::smatch match;
@@ -100,7 +113,7 @@ void check_contract(const std::vector<ResourceReport>& reports, const ResourceCo
         const unsigned line = number(match[1]);
         if (const auto location = author_location(ptx, line)) text += location->text() + ": ";
       }
-      text += kernel + message + "; expected no such message, permit it with allow_performance_loss\n";
+      text += kernel + message + "; expected no such message, permit it with allow(\"performance_loss\")\n";
     }
   }
   if (text.empty()) return;

@@ -56,7 +56,7 @@ TEST_P(PtxasTest, RefusalNamesTheAuthorsLine) {
 TEST_P(PtxasTest, SpillsAreAnErrorByDefault) {
   EXPECT_THAT(error_of([&] { assemble(samples::spilling(), options); }),
               AllOf(HasSubstr("kernel 'spilly' (ptxas "), HasSubstr("spills registers, "),
-                    HasSubstr(" at 32 registers a thread, expected none"), HasSubstr("permit it with allow_spills")));
+                    HasSubstr(" at 32 registers a thread, expected none"), HasSubstr("permit it with allow(\"spills\")")));
   options.contract.allow_spills = true;
   const Assembled result = assemble(samples::spilling(), options);
   EXPECT_GT(result.kernels.at(0).spill_store_bytes, 0u);
@@ -65,8 +65,8 @@ TEST_P(PtxasTest, SpillsAreAnErrorByDefault) {
 
 TEST_P(PtxasTest, StackFrameIsAnErrorByDefault) {
   EXPECT_THAT(error_of([&] { assemble(samples::kStack, options); }),
-              AllOf(HasSubstr("kernel 'stacky'"), HasSubstr("has a stack frame of 256 bytes a thread, expected none"),
-                    HasSubstr("permit it with allow_stack")));
+              AllOf(HasSubstr("kernels/demo/author.cpp:61: kernel 'stacky'"), HasSubstr("has a stack frame of 256 bytes a thread, expected none"),
+                    HasSubstr("permit it with allow(\"stack\")")));
   options.contract.allow_stack = true;
   EXPECT_EQ(assemble(samples::kStack, options).kernels.at(0).stack_bytes, 256u);
 }
@@ -74,7 +74,7 @@ TEST_P(PtxasTest, StackFrameIsAnErrorByDefault) {
 TEST_P(PtxasTest, PerformanceLossNamesTheAuthorsLine) {
   EXPECT_THAT(error_of([&] { assemble(samples::kSerial, options); }),
               AllOf(HasSubstr("kernels/demo/author.cpp:5"), HasSubstr("kernel 'serial' (ptxas "), HasSubstr("(C75"),
-                    HasSubstr("permit it with allow_performance_loss")));
+                    HasSubstr("permit it with allow(\"performance_loss\")")));
   options.contract.allow_performance_loss = true;
   EXPECT_FALSE(assemble(samples::kSerial, options).kernels.at(0).performance_loss.empty());
 }

@@ -43,6 +43,7 @@ inline const std::string kRefused = kHead + R"(.visible .entry refused(.param .u
 inline const std::string kStack = kHead + R"(.visible .entry stacky(.param .u64 p, .param .u32 i)
 {
  .local .align 16 .b8 depot[256];
+ .loc 1 61 3
  .reg .b64 %rd<8>; .reg .b32 %r<4>;
  mov.u64 %rd1, depot;
  ld.param.u32 %r1, [i];
