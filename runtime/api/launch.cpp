@@ -63,6 +63,8 @@ Given read(const tilewright_function& function, const tilewright_argument* argum
                                              });
                real) {
       given.scalars.emplace(name, a.real);
+    } else if (a.data != nullptr) {
+      given.tensors.emplace(name, tensor_of(a));  // no tensor of that name: refused with the names that there are
     } else {
       given.scalars.emplace(name, a.integer);
     }

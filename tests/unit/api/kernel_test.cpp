@@ -111,7 +111,7 @@ TEST(KernelApi, MistakesInLaunches) {
   const std::vector<Case> cases{
       {[](Loaded& l) { l.arguments[0].size = 8; }, "argument 0: size is 8"},
       {[](Loaded& l) { l.arguments[0].name = nullptr; }, "argument 0: name is NULL"},
-      {[](Loaded& l) { l.arguments[0].name = "z"; }, "'z'"},
+      {[](Loaded& l) { l.arguments[0].name = "z"; }, "unknown tensor 'z', expected: x, y"},
       {[](Loaded& l) { l.arguments[1].name = "x"; }, "'x' is given twice"},
       {[](Loaded& l) { l.arguments[0].data = nullptr; }, "x"},
       {[](Loaded& l) { l.arguments[0].data = reinterpret_cast<char*>(l.x.data()) + 2; }, "x"},
