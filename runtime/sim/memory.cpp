@@ -67,9 +67,14 @@ std::string GlobalMemory::describe(std::uint64_t address, std::uint64_t bytes) c
   for (const auto& [begin, size] : freed_)
     if (address >= begin && address < begin + size)
       return std::to_string(address - begin) + " bytes into freed memory of " + std::to_string(size) + " bytes";
+  const Range* below = nullptr;
   for (const Range& r : lent_)
-    if (address >= r.begin && address < r.end + (1u << 20))
-      return std::to_string(address - r.begin) + " bytes into memory of the caller of " + std::to_string(r.end - r.begin) + " bytes";
+    if (address >= r.begin && address < r.end + (1u << 20) && (below == nullptr || r.begin > below->begin)) below = &r;
+  if (below != nullptr) {
+    const std::string memory = "memory of the caller of " + std::to_string(below->end - below->begin) + " bytes";
+    if (address >= below->end) return std::to_string(address - below->end) + " bytes behind the end of " + memory;
+    return std::to_string(address - below->begin) + " bytes into " + memory + ", " + std::to_string(address + bytes - below->end) + " bytes past its end";
+  }
   auto it = live_.upper_bound(address);
   if (it != live_.begin()) {
     const auto& [begin, size] = *std::prev(it);

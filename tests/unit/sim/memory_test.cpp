@@ -1,4 +1,6 @@
 // State spaces, vector access, atomics, and what an access outside its bounds says.
+#include "runtime/sim/memory.h"
+
 #include "tests/unit/sim/kernels.h"
 
 namespace tilewright::test {
@@ -87,6 +89,15 @@ TEST(MemoryFault, GlobalPastTheEndNamesPlaceAndDistance) {
   const std::string text = fault(".loc 1 42 3\nmul.wide.u32 %rd2, %r0, 4; add.s64 %rd2, %rd1, %rd2; st.global.u32 [%rd2], %r0;");
   EXPECT_THAT(text, AllOf(HasSubstr("kernel 'k', CTA (0, 0, 0), warp 0, lane 4"), HasSubstr("`st.global.u32 [%rd2], %r0;`"), HasSubstr("(author.cpp:42)"),
                           HasSubstr("out of bounds: 0 bytes behind the end of an allocation of 16 bytes")));
+}
+
+TEST(MemoryFault, MemoryOfTheCallerIsTheNearestBelow) {
+  runtime::sim::GlobalMemory memory;
+  memory.lend({0x1000, 0x1010});
+  memory.lend({0x2000, 0x2010});
+  memory.lend({0x1800, 0x1810});
+  EXPECT_EQ(memory.describe(0x2014, 4), "4 bytes behind the end of memory of the caller of 16 bytes");
+  EXPECT_EQ(memory.describe(0x180c, 8), "12 bytes into memory of the caller of 16 bytes, 4 bytes past its end");
 }
 
 TEST(MemoryFault, FreedMemoryIsNamed) {
