@@ -128,6 +128,14 @@ ops::GemmRung rung_of(const std::string& name) {
   return name == "gemm-two-roles" ? ops::GemmRung::two_roles : ops::GemmRung::one_role;
 }
 
+std::unique_ptr<runtime::Device> card() {
+  try {
+    return runtime::make_device("cuda");
+  } catch (const Error& error) {
+    throw Error(std::string("bench needs a card, the simulated device has no times: ") + error.what());
+  }
+}
+
 }  // namespace
 
 int bench(const Options& o, std::ostream& out) {
@@ -135,10 +143,10 @@ int bench(const Options& o, std::ostream& out) {
   const bool forward = entry.name == "gdn-forward", product = entry.name.starts_with("gemm");
   if (!forward && !product) throw UsageError("bench: '" + o.kernel + "' is an example, expected gdn-forward or a gemm");
   if (forward != o.shapes.empty() || product != o.lens.empty())
-    throw UsageError(forward ? "bench: gdn-forward takes --lens" : "bench: a gemm takes --shape");
+    throw UsageError(forward ? "bench: gdn-forward takes --lens, like --lens 8192x4" : "bench: a gemm takes --shape, like --shape 8192x8192x8192");
   if ((forward ? o.lens : o.shapes).empty()) throw UsageError(forward ? "bench: --lens is missing" : "bench: --shape is missing");
   if (o.device == "sim") throw UsageError("bench: times of the simulated device say nothing of the card; expected --device cuda");
-  const auto device = runtime::make_device("cuda");
+  const auto device = card();
 
   Json rows = Json::array();
   if (!o.json) out << device->description() << "\n";
