@@ -4,7 +4,7 @@
 #include "compiler/verify/Uses.h"
 #include "compiler/verify/Verify.h"
 #include "dialect/target/machine.h"
-#include "llvm/ADT/StringSet.h"
+#include "llvm/ADT/StringMap.h"
 
 using namespace mlir;
 
@@ -16,14 +16,21 @@ std::string quoted(StringRef s) { return "\"" + s.str() + "\""; }
 tile::RoleOp role_of(Operation* op) { return op->getParentOfType<tile::RoleOp>(); }
 
 LogicalResult check_names(tile::KernelOp kernel) {
-  llvm::StringSet<llvm::MallocAllocator> roles;
-  llvm::StringSet<llvm::MallocAllocator> tiles;
-  for (auto role : kernel.getBody().getOps<tile::RoleOp>())
-    if (!roles.insert(role.getSymName()).second)
-      return role.emitOpError() << quoted(role.getSymName()) << " is defined twice; each role has one body";
-  for (auto tile : kernel.getBody().getOps<tile::SharedOp>())
-    if (!tiles.insert(tile.getSymName()).second)
-      return tile.emitOpError() << "there are two shared tiles named " << quoted(tile.getSymName());
+  llvm::StringMap<Location> roles, tiles;
+  for (auto role : kernel.getBody().getOps<tile::RoleOp>()) {
+    auto [first, isNew] = roles.try_emplace(role.getSymName(), role.getLoc());
+    if (isNew) continue;
+    InFlightDiagnostic error = role.emitOpError() << quoted(role.getSymName()) << " is defined twice; each role has one body and a name of its own";
+    error.attachNote(first->second) << "the first body";
+    return error;
+  }
+  for (auto tile : kernel.getBody().getOps<tile::SharedOp>()) {
+    auto [first, isNew] = tiles.try_emplace(tile.getSymName(), tile.getLoc());
+    if (isNew) continue;
+    InFlightDiagnostic error = tile.emitOpError() << "there are two shared tiles named " << quoted(tile.getSymName());
+    error.attachNote(first->second) << "the first";
+    return error;
+  }
   if (roles.empty()) return kernel.emitOpError() << quoted(kernel.getSymName()) << " has no role; a kernel runs at least one";
   for (auto ring : kernel.getBody().getOps<tile::RingOp>()) {
     auto known = [&](StringRef name, StringRef part) -> LogicalResult {
@@ -174,7 +181,7 @@ LogicalResult check_boxes(tile::KernelOp kernel) {
   auto check = [&](Operation* op, ArrayRef<int64_t> box, tile::SharedType tile) -> LogicalResult {
     for (auto [i, extent] : llvm::enumerate(box)) {
       bool inner = i + 1 == box.size();
-      if (!inner && extent > 256) return op->emitOpError() << "box extent " << extent << " of axis " << i << ": TMA copies at most 256 along one axis";
+      if (!inner && extent > 256) return op->emitOpError() << "box extent " << extent << " of axis " << i << ": TMA copies at most 256 along one axis; use several tiles";
     }
     int64_t bytes = box.back() * tile::element_bytes(tile.getElementType());
     if (bytes % 16 != 0) return op->emitOpError() << "the box's rows are " << bytes << " bytes; TMA needs a multiple of 16";
@@ -213,6 +220,19 @@ LogicalResult check_shared_copies(tile::KernelOp kernel) {
   return failure(result.wasInterrupted());
 }
 
+/// A tensor declared with `in` is only read.
+LogicalResult check_inputs(tile::KernelOp kernel) {
+  if (!kernel.getShapesAttr()) return success();
+  for (auto [argument, about, name] : llvm::zip(kernel.getBody().getArguments(), *kernel.getShapes(), kernel.getParamNames())) {
+    auto role = cast<DictionaryAttr>(about).getAs<StringAttr>("role");
+    if (!role || role.getValue() != "in") continue;
+    for (Operation* user : argument.getUsers())
+      if (isa<tile::WriteOp, tile::StoreGlobalOp, tile::TmaStoreOp, tile::BulkStoreOp, tile::CopyOutOp>(user))
+        return user->emitOpError() << "writes to tensor " << quoted(cast<StringAttr>(name).getValue()) << ", which is an input; declare it with k.out or k.inout";
+  }
+  return success();
+}
+
 struct VerifyStructure : PassWrapper<VerifyStructure, OperationPass<ModuleOp>> {
   MLIR_DEFINE_EXPLICIT_INTERNAL_INLINE_TYPE_ID(VerifyStructure)
   StringRef getArgument() const override { return "tile-verify-structure"; }
@@ -221,7 +241,7 @@ struct VerifyStructure : PassWrapper<VerifyStructure, OperationPass<ModuleOp>> {
   void runOnOperation() override {
     getOperation()->walk([&](tile::KernelOp kernel) {
       for (auto rule : {check_names, check_scopes, check_ring_roles, check_ring_protocol, check_named_barriers, check_meetings, check_budgets, check_fragments, check_products,
-                        check_boxes, check_ring_tiles, check_shared_copies, check_clusters})
+                        check_boxes, check_ring_tiles, check_shared_copies, check_inputs, check_clusters})
         if (failed(rule(kernel))) return signalPassFailure();
     });
   }

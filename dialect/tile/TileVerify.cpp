@@ -41,6 +41,9 @@ LogicalResult verify_move(Operation* op, SharedType tile, FragType frag, bool tr
 LogicalResult verify_global(Operation* op, GlobalType tensor, size_t coords, FragType frag, uint32_t row_axis, uint32_t col_axis) {
   auto shape = tensor.getShape();
   if (coords != shape.size()) return op->emitOpError() << "tensor has rank " << shape.size() << ", given " << coords << " coordinates";
+  if (shape.size() == 1)
+    return op->emitOpError() << "a tensor of rank 1 has no axis for " << (frag.getShape()[0] == 1 ? "the row" : "the columns") << " of a fragment "
+                             << show(frag.getShape()) << "; declare the tensor as [1, n] or [n, 1]";
   if (row_axis >= shape.size() || col_axis >= shape.size() || row_axis == col_axis)
     return op->emitOpError() << "row axis " << row_axis << " and column axis " << col_axis << ": expected two axes of a tensor of rank " << shape.size();
   for (size_t axis = std::min(row_axis, col_axis) + 1; axis < shape.size(); ++axis)
@@ -52,11 +55,17 @@ LogicalResult verify_global(Operation* op, GlobalType tensor, size_t coords, Fra
   return success();
 }
 
-LogicalResult verify_element(Operation* op, Type from, size_t coords) {
-  bool shared = isa<SharedType>(from);
-  size_t rank = shared ? 2 : cast<GlobalType>(from).getShape().size();
-  if (coords == rank) return success();
-  return op->emitOpError() << (shared ? "tile" : "tensor") << " has rank " << rank << ", given " << coords << " coordinates";
+LogicalResult verify_element(Operation* op, Type from, OperandRange coords) {
+  auto tile = dyn_cast<SharedType>(from);
+  ArrayRef<int64_t> shape = tile ? tile.getShape() : cast<GlobalType>(from).getShape();
+  if (coords.size() != shape.size())
+    return op->emitOpError() << (tile ? "tile" : "tensor") << " has rank " << shape.size() << ", given " << coords.size() << " coordinates";
+  for (auto [axis, coord] : llvm::enumerate(coords)) {
+    APInt at;
+    if (!tile || !matchPattern(coord, m_ConstantInt(&at)) || (!at.isNegative() && at.getSExtValue() < shape[axis])) continue;
+    return op->emitOpError() << (axis ? "column " : "row ") << at.getSExtValue() << " lies outside of the tile " << show(shape);
+  }
+  return success();
 }
 
 }  // namespace
@@ -144,8 +153,8 @@ LogicalResult LoadGlobalOp::verify() {
 LogicalResult StoreGlobalOp::verify() {
   return verify_global(*this, getTensor().getType(), getCoords().size(), getFrag().getType(), getRowAxis(), getColAxis());
 }
-LogicalResult ReadOp::verify() { return verify_element(*this, getFrom().getType(), getCoords().size()); }
-LogicalResult WriteOp::verify() { return verify_element(*this, getTo().getType(), getCoords().size()); }
+LogicalResult ReadOp::verify() { return verify_element(*this, getFrom().getType(), getCoords()); }
+LogicalResult WriteOp::verify() { return verify_element(*this, getTo().getType(), getCoords()); }
 LogicalResult ExtentOp::verify() {
   size_t rank = getTensor().getType().getShape().size();
   if (getAxis() < rank) return success();

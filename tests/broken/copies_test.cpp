@@ -142,5 +142,27 @@ TEST(BrokenShared, OverlayOfAStage) {
   }).says({"overlay takes two whole tiles, not stages or views"});
 }
 
+TEST(BrokenElement, ConstantRowOutsideOfTheTile) {
+  Mistake([](Kernel& k, int& line) {
+    auto t = k.shared<f32>("t", {4, 32});
+    k.role("all", warps(1))([&] { line = __LINE__, t.write(4, k.lane(), k.real(0.0)); });
+  }).says({"write: row 4 lies outside of the tile [4, 32]"});
+}
+TEST(BrokenElement, WriteToAnInput) {
+  Mistake([](Kernel& k, int& line) {
+    auto x = k.in<f32>("x", {32});
+    k.role("all", warps(1))([&] { line = __LINE__, x.write({k.lane()}, k.real(0.0)); });
+  }).says({"write: writes to tensor \"x\", which is an input", "k.out or k.inout"});
+}
+TEST(BrokenMove, VectorOfATensorOfRankOne) {
+  Mistake([](Kernel& k, int& line) {
+    auto x = k.in<f32>("x", {64});
+    k.role("all", warpgroups(1))([&] {
+      auto v = k.frag<f32>({1, 64});
+      line = __LINE__, load_global(v, x, {0}, 0, 0);
+    });
+  }).says({"load_global: a tensor of rank 1 has no axis for the row", "declare the tensor as [1, n]"});
+}
+
 }  // namespace
 }  // namespace tilewright::test

@@ -38,7 +38,7 @@ TEST(BrokenRole, DefinedTwice) {
     Role all = k.role("all", warps(1));
     all([] {});
     line = __LINE__, all([] {});
-  }).says({"\"all\" is defined twice"});
+  }).says({"\"all\" is defined twice", "note: the first body"});
 }
 TEST(BrokenRole, FragmentInARoleOfOneThread) {
   Mistake([](Kernel& k, int& line) {

@@ -3,7 +3,7 @@
 
 // CHECK-LABEL: llvm.func @k(
 // CHECK-SAME: %{{.*}}: !llvm.ptr {llvm.align = 64 : i64, llvm.byval = !llvm.array<128 x i8>, nvvm.grid_constant}
-tile.kernel "k" params ["x", "n"] attributes {shapes = [{kind = "tensor", shape = ["\22n\22", "128"], role = "in", optional = false}, {kind = "dim"}]} {
+tile.kernel "k" params ["x", "n"] attributes {shapes = [{kind = "tensor", shape = ["\22n\22", "128"], role = "out", optional = false}, {kind = "dim"}]} {
 ^bb0(%x: !tile.tensor<?x128xbf16>, %n: i32):
   %a = tile.shared "a" : <64x128xbf16>
   tile.role "r" warps 4 {

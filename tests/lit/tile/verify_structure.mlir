@@ -8,6 +8,7 @@ tile.kernel "k" params [] {
 // -----
 
 tile.kernel "k" params [] {
+  // expected-note @+1 {{the first body}}
   tile.role "r" warps 1 {
   }
   // expected-error @+1 {{"r" is defined twice; each role has one body}}
