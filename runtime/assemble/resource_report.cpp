@@ -105,7 +105,7 @@ void check_contract(const std::vector<ResourceReport>& reports, const ResourceCo
               " registers a thread, expected none; keep less in fragments, split a role, or permit it with allow(\"spills\")\n";
     if (spills == 0 && report.stack_bytes > 0 && !contract.allow_stack)
       text += place + kernel + "has a stack frame of " + std::to_string(report.stack_bytes) +
-              " bytes a thread, expected none; a fragment is indexed with a run-time value, or permit it with allow(\"stack\")\n";
+              " bytes a thread, expected none; a fragment, or an array in a CUDA function (sinf has one), is indexed with a run-time value; or permit it with allow(\"stack\")\n";
     if (contract.allow_performance_loss) continue;
     for (const std::string& message : report.performance_loss) {
       std::smatch match;

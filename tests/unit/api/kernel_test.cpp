@@ -139,6 +139,19 @@ TEST(KernelApi, MistakesInLaunches) {
   EXPECT_THAT(tilewright_last_error(), HasSubstr("arguments is NULL, but count is 3"));
 }
 
+TEST(KernelApi, AMistakeBeginsWithTheAuthorsLine) {
+  const Program twice = kernel("twice", [](Kernel& k) {
+    for (int i = 0; i < 2; ++i) k.role("all", warps(1))([] {});
+  });
+  try {
+    compile(twice);
+    FAIL() << "it compiled";
+  } catch (const CompileError& error) {
+    EXPECT_THAT(error.what(), testing::StartsWith(std::string(__FILE__) + ":"));
+    EXPECT_THAT(error.what(), HasSubstr(": error: role: \"all\" is defined twice"));
+  }
+}
+
 TEST(KernelApi, MistakesInCompilations) {
   tilewright_kernel* out = nullptr;
   EXPECT_EQ(tilewright_compile(nullptr, nullptr, &out), TILEWRIGHT_INVALID_ARGUMENT);
