@@ -36,7 +36,7 @@ const LedgerEntry& find_in_ledger(const std::vector<LedgerEntry>& ledger, const 
     if (!name.empty() && entry.status.key.text().starts_with(name)) by_key.push_back(&entry);
   }
   if (by_key.size() == 1) return *by_key[0];
-  if (by_key.empty()) throw Error("the cache has no kernel '" + name + "'; expected the beginning of an entry or a configuration, as `tilewright cache list` shows them");
+  if (by_key.empty()) throw Error("the cache has no kernel '" + name + "'; expected the beginning of an entry or a configuration, as `tilewright cache list` shows them (`tilewright compile` puts a kernel there)");
   throw Error(std::to_string(by_key.size()) + " entries of the cache begin with '" + name + "': " + by_key[0]->id() + ", " + by_key[1]->id() + "; give more digits");
 }
 
