@@ -87,8 +87,8 @@ gdn::StateOrder state_order_of(const Options& o) { return o.state_v_first ? gdn:
 ops::BuildOptions build_options_of(const Options& o) {
   ops::BuildOptions options;
   options.ptxas = o.ptxas;
-  options.trace = o.tracer != nullptr;
-  options.enforce_contract = o.tracer == nullptr;  // stamps take registers
+  options.trace = o.stamped;
+  options.enforce_contract = !o.stamped;  // stamps take registers
   return options;
 }
 
@@ -129,19 +129,21 @@ int command(int argc, const char* const* argv, std::ostream& out, std::ostream& 
   auto* inspect_app = app.add_subcommand("inspect", "print a summary or one stage of a kernel, or write all of them");
   add_kernel(*inspect_app, o);
   add_configuration(*inspect_app, o);
-  auto* stage = inspect_app->add_option("--stage", o.stage, "what to print. plan: roles, barriers, shared memory; layout: where a tile has its elements; passes: what each pass took")
-                    ->check(CLI::IsMember({"plan", "tile", "hopper", "llvm", "ptx", "sass", "resources", "sidecar", "layout", "passes"}));
+  auto* stage = inspect_app->add_option("--stage", o.stage, "what to print. plan: roles, barriers, shared memory; layout: where a tile has its elements; passes: what each pass took; conflicts: bank conflicts of a run on the simulator")
+                    ->check(CLI::IsMember({"plan", "tile", "hopper", "llvm", "ptx", "sass", "resources", "sidecar", "layout", "passes", "conflicts"}));
   inspect_app->add_option("--all", o.all, "write every stage, and the kernel after every pass, to this folder")->excludes(stage);
   inspect_app->add_option("--tensor", o.tensor, "with --stage layout: a shared tile or a fragment that has a name");
   inspect_app->add_option("--svg", o.svg, "with --stage layout: draw to this file, too");
   inspect_app->add_option("--only", o.only, "only the kernel of this name (an operator has several)");
-  inspect_app->add_flag("--json", o.json, "resources or passes as JSON");
+  inspect_app->add_flag("--json", o.json, "resources, passes or conflicts as JSON");
   actions[inspect_app] = inspect;
 
   auto* run_app = app.add_subcommand("run", "run a kernel on generated inputs");
   add_kernel(*run_app, o);
   add_configuration(*run_app, o);
   add_run(*run_app, o);
+  run_app->add_flag("--count", o.count, "on the simulator: instructions by class and role, bytes by kind");
+  run_app->add_option("--shadow", o.shadow, "on the simulator: every float operation in this precision, too, and where accuracy is lost")->check(CLI::IsMember({"fp64"}));
   actions[run_app] = run;
 
   auto* trace_app = app.add_subcommand("trace", "run a kernel on generated inputs and draw what the roles of one CTA did when");

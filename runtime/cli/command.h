@@ -13,7 +13,7 @@
 
 namespace tilewright::cli {
 
-class Tracer;
+class Watcher;
 
 /// Wrong use of the command: exit status 2.
 class UsageError : public Error {
@@ -47,7 +47,11 @@ struct Options {
   bool card = false;
   // trace
   unsigned cta = 0;
-  Tracer* tracer = nullptr;  ///< reads the time stamps of what runs
+  Watcher* watcher = nullptr;  ///< looks on while a kernel runs
+  bool stamped = false;        ///< compile with time stamps
+  // run on the simulator
+  bool count = false;
+  std::string shadow;
 };
 
 /// Runs the command line; writes results to `out` and errors, one line each, to `err`. Returns the exit status.

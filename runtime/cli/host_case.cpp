@@ -6,7 +6,7 @@
 
 #include "kernels/gdn/reference.h"
 #include "runtime/cli/guarded_buffer.h"
-#include "runtime/cli/tracer.h"
+#include "runtime/cli/watcher.h"
 #include "tilewright/half.h"
 
 namespace tilewright::cli {
@@ -55,7 +55,7 @@ std::size_t count_unwritten(const std::vector<std::uint8_t>& bytes, unsigned siz
 }  // namespace
 
 std::vector<OutputResult> run_case(runtime::Device& device, const ops::Source& source, const ops::BuildOptions& options,
-                                   const HostCase& host, bool twice, Tracer* tracer) {
+                                   const HostCase& host, bool twice, Watcher* watcher) {
   std::vector<GuardedBuffer> buffers;
   program::TensorArguments arguments;
   for (const HostTensor& tensor : host.tensors) {
@@ -74,14 +74,15 @@ std::vector<OutputResult> run_case(runtime::Device& device, const ops::Source& s
   for (int pass = 0; pass < (twice ? 2 : 1); ++pass) {
     for (std::size_t i = 0; i < host.tensors.size(); ++i)
       if (!host.tensors[i].expected.empty()) buffers[i].poison();
-    if (tracer) tracer->begin(device, steps);
+    if (watcher) watcher->begin(device, steps);
     ops::launch_steps(device, steps, nullptr);
     device.synchronize();
-    if (tracer) tracer->end(device, steps);
+    if (watcher) watcher->end(device, steps);
     results.clear();
     for (std::size_t i = 0; i < host.tensors.size(); ++i) {
       const HostTensor& tensor = host.tensors[i];
       if (tensor.expected.empty()) continue;
+      if (watcher) watcher->output(tensor.name, buffers[i].address(), buffers[i].bytes() / program::element_bytes(tensor.element), tensor.element);
       const auto bytes = buffers[i].download<std::uint8_t>();
       OutputResult r{tensor.name, gdn::rms_ratio(decode(bytes, tensor.element), tensor.expected),
                      count_unwritten(bytes, program::element_bytes(tensor.element)), buffers[i].intact(), false};

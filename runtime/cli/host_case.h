@@ -10,7 +10,7 @@
 
 namespace tilewright::cli {
 
-class Tracer;
+class Watcher;
 
 struct HostTensor {
   std::string name, element;        ///< element as in a sidecar: bf16, f16, f32
@@ -38,7 +38,7 @@ struct OutputResult {
 
 /// Uploads, launches once and compares every output; with `twice` the second run must give the same bits.
 std::vector<OutputResult> run_case(runtime::Device&, const ops::Source&, const ops::BuildOptions&, const HostCase&, bool twice,
-                                   Tracer* tracer = nullptr);
+                                   Watcher* watcher = nullptr);
 
 /// `count` values of N(0,1), rounded to bf16; the same seed gives the same values.
 std::vector<float> normal_values(std::size_t count, std::uint64_t seed);

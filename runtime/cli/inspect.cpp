@@ -6,6 +6,7 @@
 #include "runtime/cli/plan.h"
 #include "runtime/cli/registry.h"
 #include "runtime/cli/stages.h"
+#include "runtime/cli/watched.h"
 
 namespace tilewright::cli {
 namespace {
@@ -23,7 +24,7 @@ std::string stage_text(const ops::Built& built, const std::string& stage) {
 }
 
 void check_options(const Options& o, const std::string& stage) {
-  if (o.json && stage != "resources" && stage != "passes") throw UsageError("inspect: --json goes with --stage resources and --stage passes");
+  if (o.json && stage != "resources" && stage != "passes" && stage != "conflicts") throw UsageError("inspect: --json goes with --stage resources, passes and conflicts");
   if ((stage == "layout") != !o.tensor.empty()) throw UsageError("inspect: --stage layout and --tensor NAME go together");
   if (stage != "layout" && !o.svg.empty()) throw UsageError("inspect: --svg goes with --stage layout");
 }
@@ -54,6 +55,13 @@ void draw(const Options& o, const std::vector<ops::BuiltPointer>& kernels, std::
 int inspect(const Options& o, std::ostream& out) {
   const std::string stage = o.stage.empty() && o.all.empty() ? "plan" : o.stage;
   check_options(o, stage);
+  if (stage == "conflicts") {
+    auto kernels = counted(o);
+    if (!o.only.empty()) std::erase_if(kernels, [&](const auto& k) { return k.kernel != o.only; });
+    if (kernels.empty()) throw UsageError("inspect: " + o.kernel + " ran no kernel '" + o.only + "'");
+    out << (o.json ? counts_json(kernels).dump(2) + "\n" : conflict_table(kernels));
+    return 0;
+  }
   ops::BuildOptions options = build_options_of(o);
   // What the disk keeps of a kernel need not be made again.
   options.keep_stages = !o.all.empty() || stage == "tile" || stage == "hopper" || stage == "llvm";

@@ -10,7 +10,7 @@
 #include "kernels/gdn/reference.h"
 #include "runtime/cli/command.h"
 #include "runtime/cli/guarded_buffer.h"
-#include "runtime/cli/tracer.h"
+#include "runtime/cli/watcher.h"
 #include "runtime/ops/gdn_forward.h"
 
 namespace tilewright::cli {
@@ -97,10 +97,14 @@ Result execute(const Options& o, const gdn::Inputs& in, bool batched) {
     out.poison();
     final_state.poison();
     const auto begin = std::chrono::steady_clock::now();
-    if (o.tracer) o.tracer->begin(*device, steps);
+    if (o.watcher) o.watcher->begin(*device, steps);
     op.run(a);
     device->synchronize();
-    if (o.tracer) o.tracer->end(*device, steps);
+    if (o.watcher) {
+      o.watcher->end(*device, steps);
+      o.watcher->output("o", out.address() + margin * hv * d * 2, in.v.size(), in.dtype == gdn::DType::bf16 ? "bf16" : "f16");
+      o.watcher->output("final_state", final_state.address(), states, "f32");
+    }
     r.seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count();
     auto new_bits = out.download<std::uint16_t>();
     auto new_state = final_state.download<float>();

@@ -50,7 +50,8 @@ int trace(const Options& given, std::ostream& out) {
   if (given.twice || given.json) throw UsageError("trace: --twice and --json are options of run");
   Options o = given;
   Tracer tracer(o.cta);
-  o.tracer = &tracer;
+  o.watcher = &tracer;
+  o.stamped = true;
   std::ostringstream of_run;
   const int status = run(o, of_run);
   out << of_run.str();

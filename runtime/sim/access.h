@@ -10,6 +10,9 @@ std::byte* local_at(Warp&, std::uint64_t address, std::uint64_t bytes, std::uint
 /// A generic address: global memory or one of the windows.
 std::byte* generic_at(Warp&, std::uint64_t address, std::uint64_t bytes, std::uint64_t align, unsigned lane, const char* what);
 
+/// The row of 16 bytes that a lane of ldmatrix or stmatrix addresses: lane 8 i + r has row r of matrix i.
+std::byte* matrix_row(Warp&, const Instruction&, unsigned lane, const char* what);
+
 template <MemorySpace space>
 inline std::byte* locate(Warp& w, std::uint64_t address, std::uint64_t bytes, unsigned lane, const char* what) {
   if constexpr (space == MemorySpace::shared) {
@@ -32,6 +35,7 @@ inline std::byte* locate(Warp& w, std::uint64_t address, std::uint64_t bytes, un
 MemorySpace take_space(Decode&);
 /// Takes ordering, scope, caching and eviction modifiers; true for a strong access (relaxed, acquire, release, volatile, ...).
 bool take_memory_hints(Decode&);
-InstructionClass class_of(MemorySpace);
+/// A generic access counts as one to global memory.
+InstructionClass class_of(MemorySpace, bool load);
 
 }  // namespace tilewright::runtime::sim

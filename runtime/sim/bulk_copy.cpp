@@ -5,6 +5,7 @@
 #include "runtime/sim/cluster.h"
 #include "runtime/sim/copy.h"
 #include "runtime/sim/mbarrier.h"
+#include "runtime/sim/observer.h"
 #include "runtime/sim/tensor_map.h"
 
 namespace tilewright::runtime::sim {
@@ -58,11 +59,17 @@ struct BulkCopy final : AsyncOperation {
     } else {
       std::byte* s = target.shared_at(to, bytes, 16, l, "bulk copy");
       std::byte* o = way == Way::within_shared ? cta.shared_at(other, bytes, 16, l, "bulk copy") : cta.global(other, bytes, 16, l, "bulk copy");
+      const std::vector<std::byte> before(o, o + (cta.observer && reduction != Reduction::none ? bytes : 0));
       if (way != Way::to_global) std::memmove(s, o, bytes);
       else if (reduction == Reduction::none) std::memcpy(o, s, bytes);
       else reduce_elements(o, s, bytes, element, reduction, l);
+      if (cta.observer && reduction != Reduction::none) cta.observer->reduced(o, before.data(), s, bytes, element, reduction);
+      else if (cta.observer) cta.observer->copied(way == Way::to_global ? o : s, way == Way::to_global ? s : o, bytes);
     }
     cta.statistics.bulk_bytes += bytes;
+    if (cta.observer)
+      cta.observer->transferred(targets ? Transfer::multicast : way == Way::to_shared ? Transfer::in : way == Way::within_shared ? Transfer::within_shared
+                                : reduction == Reduction::none ? Transfer::out : Transfer::reduction, bytes);
     if (!group) complete_bytes(target, signal, bytes, l);
     ++target.effects;
   }

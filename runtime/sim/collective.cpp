@@ -1,4 +1,6 @@
 // Exchange within a warp: shfl, vote, match, activemask, redux, elect.
+#include "runtime/sim/collective.h"
+
 #include "runtime/sim/decode.h"
 #include "runtime/sim/machine.h"
 
@@ -13,6 +15,24 @@ LaneMask members(Warp& w, Ref r, LaneMask m) { return w.in<std::uint32_t>(r)[std
 
 enum Shuffle : int { up, down, butterfly, indexed };
 
+}  // namespace
+
+ShuffleSource shuffle_source(int mode, unsigned l, std::uint32_t b, std::uint32_t c) {
+  const std::uint32_t value = b & 31, clamp = c & 31, segment = c >> 8 & 31;
+  const std::uint32_t most = (l & segment) | (clamp & ~segment), least = l & segment;
+  std::uint32_t from = l;
+  bool ok = false;
+  switch (mode) {
+    case up: from = l - value; ok = static_cast<std::int32_t>(from) >= static_cast<std::int32_t>(most); break;
+    case down: from = l + value; ok = from <= most; break;
+    case butterfly: from = l ^ value; ok = from <= most; break;
+    default: from = least | (value & ~segment); ok = from <= most; break;
+  }
+  return {ok ? from & 31 : l, ok};
+}
+
+namespace {
+
 // in: value, lane or offset, clamp, members; extra: 0 mode, 1 predicate wanted
 Step shuffle(Warp& w, const Instruction& i, LaneMask m) {
   if (!w.converged(members(w, i.in[3], m), m)) return Step::blocked;
@@ -22,19 +42,9 @@ Step shuffle(Warp& w, const Instruction& i, LaneMask m) {
   std::uint32_t values[warp_lanes];
   LaneMask valid = 0;
   each_lane(m, [&](unsigned l) {
-    const std::uint32_t value = b[l] & 31, clamp = c[l] & 31, segment = c[l] >> 8 & 31;
-    const std::uint32_t most = (l & segment) | (clamp & ~segment), least = l & segment;
-    std::uint32_t from = l;
-    bool ok = false;
-    switch (i.extra[0]) {
-      case up: from = l - value; ok = static_cast<std::int32_t>(from) >= static_cast<std::int32_t>(most); break;
-      case down: from = l + value; ok = from <= most; break;
-      case butterfly: from = l ^ value; ok = from <= most; break;
-      default: from = least | (value & ~segment); ok = from <= most; break;
-    }
-    if (!ok) from = l;
-    values[l] = a[from & 31];
-    valid |= static_cast<LaneMask>(ok) << l;
+    const ShuffleSource s = shuffle_source(i.extra[0], l, b[l], c[l]);
+    values[l] = a[s.lane];
+    valid |= static_cast<LaneMask>(s.valid) << l;
   });
   auto* d = w.out<std::uint32_t>(i.out[0]);
   each_lane(m, [&](unsigned l) { d[l] = values[l]; });

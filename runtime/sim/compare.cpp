@@ -160,7 +160,7 @@ Step selp(Warp& w, const Instruction& i, LaneMask m) {
   const T* a = w.in<T>(i.in[0]);
   const T* b = w.in<T>(i.in[1]);
   const LaneMask p = i.extra[1] ? ~w.predicates[static_cast<std::size_t>(i.in[2])] : w.predicates[static_cast<std::size_t>(i.in[2])];
-  each_lane(m, [&](unsigned l) { d[l] = p >> l & 1 ? a[l] : b[l]; });
+  set_lanes(d, m, [=](unsigned l) TILEWRIGHT_INTO_LOOP { return p >> l & 1 ? a[l] : b[l]; });
   return Step::next;
 }
 

@@ -133,7 +133,7 @@ Step convert_pair(Warp& w, const Instruction& i, LaneMask m) {
   const float* high = w.in<float>(i.in[0]);
   const float* low = w.in<float>(i.in[1]);
   auto* d = w.out<std::uint32_t>(i.out[0]);
-  each_lane(m, [&](unsigned l) {
+  set_lanes(d, m, [=](unsigned l) TILEWRIGHT_INTO_LOOP {
     std::uint32_t h, o;
     if constexpr (std::is_same_v<Type, Half>) {
       h = float_to_half(high[l]);
@@ -142,7 +142,7 @@ Step convert_pair(Warp& w, const Instruction& i, LaneMask m) {
       h = float_to_bfloat(high[l]);
       o = float_to_bfloat(low[l]);
     }
-    d[l] = h << 16 | o;
+    return h << 16 | o;
   });
   return Step::next;
 }

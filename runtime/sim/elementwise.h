@@ -1,15 +1,53 @@
 // Executors that compute each lane alone: one, two or three sources, one result.
 #pragma once
+#include <cstring>
+
 #include "runtime/sim/decode.h"
 #include "runtime/sim/machine.h"
 
 namespace tilewright::runtime::sim {
 
+/// Whether the processor has vectors of 256 bits, for loops that are compiled for both.
+extern const bool wide_vectors;
+
+// All lanes at once. Results go through an array of their own: a register may be target and source, and loops that write what they
+// read are not vectorised.
+template <class D, class F>
+inline void all_lanes_plain(D* d, const F& value) {
+  D r[warp_lanes];
+  for (unsigned l = 0; l < warp_lanes; ++l) r[l] = value(l);
+  std::memcpy(d, r, sizeof r);
+}
+
+#if defined(__x86_64__)
+template <class D, class F>
+__attribute__((target("avx2"))) void all_lanes_wide(D* d, const F& value) {
+  D r[warp_lanes];
+  for (unsigned l = 0; l < warp_lanes; ++l) r[l] = value(l);
+  std::memcpy(d, r, sizeof r);
+}
+#endif
+
+/// d[lane] = value(lane) for the lanes of the mask; `value` is compiled into its loop.
+template <class D, class F>
+inline void set_lanes(D* d, LaneMask m, const F& value) {
+  if (m != all_lanes) {
+    each_lane(m, [&](unsigned l) { d[l] = value(l); });
+    return;
+  }
+#if defined(__x86_64__)
+  if (wide_vectors) return all_lanes_wide(d, value);
+#endif
+  all_lanes_plain(d, value);
+}
+
+#define TILEWRIGHT_INTO_LOOP __attribute__((always_inline))
+
 template <class D, class A, class F>
 Step unary_lanes(Warp& w, const Instruction& i, LaneMask m) {
   D* d = w.out<D>(i.out[0]);
   const A* a = w.in<A>(i.in[0]);
-  each_lane(m, [&](unsigned l) { d[l] = static_cast<D>(F::apply(a[l])); });
+  set_lanes(d, m, [=](unsigned l) TILEWRIGHT_INTO_LOOP { return static_cast<D>(F::apply(a[l])); });
   return Step::next;
 }
 
@@ -18,7 +56,7 @@ Step binary_lanes(Warp& w, const Instruction& i, LaneMask m) {
   D* d = w.out<D>(i.out[0]);
   const A* a = w.in<A>(i.in[0]);
   const B* b = w.in<B>(i.in[1]);
-  each_lane(m, [&](unsigned l) { d[l] = static_cast<D>(F::apply(a[l], b[l])); });
+  set_lanes(d, m, [=](unsigned l) TILEWRIGHT_INTO_LOOP { return static_cast<D>(F::apply(a[l], b[l])); });
   return Step::next;
 }
 
@@ -28,7 +66,7 @@ Step ternary_lanes(Warp& w, const Instruction& i, LaneMask m) {
   const A* a = w.in<A>(i.in[0]);
   const B* b = w.in<B>(i.in[1]);
   const C* c = w.in<C>(i.in[2]);
-  each_lane(m, [&](unsigned l) { d[l] = static_cast<D>(F::apply(a[l], b[l], c[l])); });
+  set_lanes(d, m, [=](unsigned l) TILEWRIGHT_INTO_LOOP { return static_cast<D>(F::apply(a[l], b[l], c[l])); });
   return Step::next;
 }
 

@@ -1,5 +1,6 @@
 // f32 and f64 arithmetic with PTX's roundings, flushing, saturation and canonical NaN; the entry for all float opcodes.
 #include <cfenv>
+#include <cstring>
 
 #include "runtime/sim/elementwise.h"
 #include "runtime/sim/floats.h"
@@ -50,6 +51,7 @@ struct Single {
   static float apply(float a, float b, float c) { return end(F::apply(flush_if<Ftz>(a), flush_if<Ftz>(b), flush_if<Ftz>(c))); }
 };
 
+// The lanes' numbers are loaded behind the first call and stored before the second: no compiler moves the arithmetic out.
 template <int mode, Execute exec>
 Step rounded(Warp& w, const Instruction& i, LaneMask m) {
   std::fesetround(mode);
@@ -79,14 +81,18 @@ Execute single(bool ftz, bool sat, std::string_view r) {
 #if defined(__x86_64__)
 // The common fma with the processor's own instruction where it has one; the same result as std::fma.
 template <bool Ftz>
-__attribute__((target("fma"))) Step fast_fma(Warp& w, const Instruction& i, LaneMask m) {
+__attribute__((target("avx2,fma"))) Step fast_fma(Warp& w, const Instruction& i, LaneMask m) {
   float* d = w.out<float>(i.out[0]);
   const float* a = w.in<float>(i.in[0]);
   const float* b = w.in<float>(i.in[1]);
   const float* c = w.in<float>(i.in[2]);
-  for (unsigned l = 0; l < warp_lanes; ++l) {
-    if (!(m >> l & 1)) continue;
-    d[l] = canonical(flush_if<Ftz>(__builtin_fmaf(flush_if<Ftz>(a[l]), flush_if<Ftz>(b[l]), flush_if<Ftz>(c[l]))));
+  float r[warp_lanes];   // of all lanes: one that is off costs nothing
+  for (unsigned l = 0; l < warp_lanes; ++l) r[l] = canonical(flush_if<Ftz>(__builtin_fmaf(flush_if<Ftz>(a[l]), flush_if<Ftz>(b[l]), flush_if<Ftz>(c[l]))));
+  if (m == all_lanes) {
+    std::memcpy(d, r, sizeof r);
+  } else {
+    for (unsigned l = 0; l < warp_lanes; ++l)
+      if (m >> l & 1) d[l] = r[l];
   }
   return Step::next;
 }
@@ -94,7 +100,7 @@ __attribute__((target("fma"))) Step fast_fma(Warp& w, const Instruction& i, Lane
 
 Execute single_fma(bool ftz, bool sat, std::string_view r) {
 #if defined(__x86_64__)
-  if (!sat && (r.empty() || r == "rn") && __builtin_cpu_supports("fma")) return ftz ? fast_fma<true> : fast_fma<false>;
+  if (!sat && (r.empty() || r == "rn") && __builtin_cpu_supports("fma") && __builtin_cpu_supports("avx2")) return ftz ? fast_fma<true> : fast_fma<false>;
 #endif
   return single<Fma, 3>(ftz, sat, r);
 }

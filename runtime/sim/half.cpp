@@ -64,8 +64,8 @@ Execute half_executor(ScalarType t) {
 
 void decode_half(Decode& d) {
   Instruction& i = d.instruction();
-  i.group = InstructionClass::floating;
   const std::string_view name = d.statement().parts[0];
+  i.group = name == "ex2" || name == "tanh" ? InstructionClass::special_function : InstructionClass::floating;
   d.take_any({"rn", "approx"});
   const bool nan = d.take("NaN");
   i.extra = {d.take("ftz"), d.take("sat"), d.take("relu")};

@@ -63,9 +63,10 @@ bool take_memory_hints(Decode& d) {
   return !order.empty() && order != "weak";
 }
 
-InstructionClass class_of(MemorySpace s) {
-  return s == MemorySpace::shared || s == MemorySpace::cluster ? InstructionClass::shared_memory : s == MemorySpace::local ? InstructionClass::local_memory
-         : s == MemorySpace::param ? InstructionClass::move : InstructionClass::global_memory;
+InstructionClass class_of(MemorySpace s, bool load) {
+  using enum InstructionClass;
+  if (s == MemorySpace::shared || s == MemorySpace::cluster) return load ? shared_load : shared_store;
+  return s == MemorySpace::local ? local_memory : s == MemorySpace::param ? move : load ? global_load : global_store;
 }
 
 namespace {
@@ -181,7 +182,7 @@ void decode_memory(Decode& d) {
   const Operand& where = d.operand(is_load ? 1 : 0);
   if (i.space == MemorySpace::param && where.kind == Operand::Kind::address && d.builder().is_call_parameter(where.elements[0]))
     i.space = MemorySpace::local;
-  i.group = class_of(i.space);
+  i.group = class_of(i.space, is_load);
   const std::string_view vector = d.take_any({"v2", "v4", "v8"});
   i.elements = vector == "v2" ? 2 : vector == "v4" ? 4 : vector == "v8" ? 8 : 1;
   const ScalarType t = d.type();

@@ -70,6 +70,7 @@ struct WgmmaRecord {
 
 struct Cta;
 struct Cluster;
+class Observer;
 
 struct Warp {
   Cta* cta = nullptr;
@@ -161,6 +162,7 @@ struct Cta {
   std::uint64_t effects = 0;                 // visible to others: stores, arrivals, ends; a CTA without them is stuck
   std::uint64_t turn = 0;
   SimulatorStatistics statistics;
+  Observer* observer = nullptr;
   GlobalMemory::Range cached;                // allocation of the last global access
 
   unsigned live_threads() const;

@@ -37,7 +37,7 @@ struct RsqrtDouble { static double apply(double a) { return upper_half(1.0 / std
 
 void decode_math(Decode& d) {
   Instruction& i = d.instruction();
-  i.group = InstructionClass::floating;
+  i.group = InstructionClass::special_function;
   const std::string_view name = d.statement().parts[0];
   const ScalarType t = ptx::scalar_type(d.statement().parts.back()).value_or(ScalarType::b8);
   if (t != ScalarType::f32 && t != ScalarType::f64) return decode_half(d);

@@ -89,12 +89,16 @@ void decode_mma(Decode& d) {
   i.exec = mma;
 }
 
-// Rows of 16 bytes: lane 8 i + r has the address of row r of matrix i. extra: 0 wide address, 1 count, 2 transposed
+}  // namespace
+
+// extra: 0 wide address, 1 count, 2 transposed
 std::byte* matrix_row(Warp& w, const Instruction& i, unsigned lane, const char* what) {
   const std::uint64_t a = lane_address(w, i, 0, i.extra[0], lane);
   if (i.space == MemorySpace::generic) return generic_at(w, a, 16, 16, lane, what);
   return w.cta->shared_at(shared_address(a), 16, 16, static_cast<int>(lane), what);
 }
+
+namespace {
 
 Step load_matrix(Warp& w, const Instruction& i, LaneMask m) {
   if (!w.converged(all_lanes, m)) return Step::blocked;
@@ -132,8 +136,8 @@ Step store_matrix(Warp& w, const Instruction& i, LaneMask m) {
 
 void decode_matrix_move(Decode& d) {
   Instruction& i = d.instruction();
-  i.group = InstructionClass::shared_memory;
   const bool load = d.statement().parts[0] == "ldmatrix";
+  i.group = class_of(MemorySpace::shared, load);
   if (!d.take("sync") || !d.take("aligned") || !d.take("m8n8")) d.unsupported();
   const std::string_view count = d.take_any({"x1", "x2", "x4"});
   if (count.empty()) d.unsupported();

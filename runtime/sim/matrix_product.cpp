@@ -59,4 +59,13 @@ void multiply(float* __restrict c, const float* __restrict a, const float* __res
     }
 }
 
+TILEWRIGHT_CLONES
+void add_to_fragment(float* __restrict even, float* __restrict odd, const float* __restrict sums, unsigned n, bool keep) {
+  for (unsigned row = 0; row < 8; ++row, sums += n, even += 4, odd += 4)
+    for (unsigned q = 0; q < 4; ++q) {
+      even[q] = keep ? even[q] + sums[2 * q] : sums[2 * q];
+      odd[q] = keep ? odd[q] + sums[2 * q + 1] : sums[2 * q + 1];
+    }
+}
+
 }  // namespace tilewright::runtime::sim

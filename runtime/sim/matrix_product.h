@@ -14,4 +14,8 @@ void widen(MatrixElement, std::uint32_t word, float* out);
 /// c[m][n] = sum over k of a[m][k] * b[k][n]; all row-major and dense, overwritten. rows <= 64, n <= 256, k <= 16.
 void multiply(float* c, const float* a, const float* b, unsigned rows, unsigned n, unsigned k);
 
+/// Two registers of a warp's accumulator, which hold the even and the odd ones of eight columns in eight rows: lane l those of row
+/// l / 4 at 2 (l % 4). They become, or with `keep` have added, the sums at `sums`, whose rows are n apart.
+void add_to_fragment(float* even, float* odd, const float* sums, unsigned n, bool keep);
+
 }  // namespace tilewright::runtime::sim

@@ -1,6 +1,13 @@
+#include "runtime/sim/elementwise.h"
 #include "runtime/sim/numeric.h"
 
 namespace tilewright::runtime::sim {
+
+#if defined(__x86_64__)
+const bool wide_vectors = (__builtin_cpu_init(), __builtin_cpu_supports("avx2"));
+#else
+const bool wide_vectors = false;
+#endif
 
 std::uint64_t canonical_nan(Format f) {
   if (f.exponent == 11) return 0x7ff8000000000000ull;

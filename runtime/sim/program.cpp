@@ -39,10 +39,15 @@ const DecoderTable& decoders() {
 
 std::uint64_t round_up(std::uint64_t v, std::uint64_t to) { return to > 1 ? (v + to - 1) / to * to : v; }
 
-std::string author_line(const ptx::Module& m, const ptx::Statement& s) {
+std::string source_line(const ptx::Module& m, const ptx::Statement& s) {
   if (s.location.line == 0) return {};
   const auto it = m.files.find(s.location.file);
-  return " (" + (it == m.files.end() ? "file " + std::to_string(s.location.file) : it->second) + ":" + std::to_string(s.location.line) + ")";
+  return (it == m.files.end() ? "file " + std::to_string(s.location.file) : it->second) + ":" + std::to_string(s.location.line);
+}
+
+std::string author_line(const ptx::Module& m, const ptx::Statement& s) {
+  const std::string line = source_line(m, s);
+  return line.empty() ? line : " (" + line + ")";
 }
 
 std::string one_line(std::string_view text) {
@@ -62,6 +67,10 @@ std::string Program::describe(const Instruction& i) const {
   if (i.statement >= function->statements.size()) return "end of the kernel";
   const ptx::Statement& s = statement(i);
   return "PTX line " + std::to_string(s.ptx_line) + " `" + one_line(s.text) + "`" + author_line(*module, s);
+}
+
+std::string Program::source_of(const Instruction& i) const {
+  return i.statement < function->statements.size() ? source_line(*module, statement(i)) : std::string{};
 }
 
 ProgramBuilder::ProgramBuilder(std::shared_ptr<const ptx::Module> module, const ptx::Function& function, GlobalMemory& memory,

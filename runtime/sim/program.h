@@ -80,6 +80,8 @@ struct Program {
   const ptx::Statement& statement(const Instruction& i) const { return function->statements[i.statement]; }
   /// "PTX line 12 `add.s32 ...;` (kernel.cpp:34)".
   std::string describe(const Instruction&) const;
+  /// The author's file and line, "kernel.cpp:34"; empty where there is none.
+  std::string source_of(const Instruction&) const;
 };
 
 }  // namespace tilewright::runtime::sim

@@ -15,8 +15,8 @@ std::string hex(std::uint64_t v) {
 }
 
 std::string_view name_of(InstructionClass c) {
-  static constexpr std::string_view names[] = {"integer", "floating", "conversion", "move", "predicate", "control", "global memory",
-                                               "shared memory", "local memory", "atomic", "collective", "barrier", "mbarrier",
+  static constexpr std::string_view names[] = {"integer", "floating", "special function", "conversion", "move", "predicate", "control", "global load",
+                                               "global store", "shared load", "shared store", "local memory", "atomic", "collective", "barrier", "mbarrier",
                                                "async copy", "matrix", "wgmma", "other"};
   return c < InstructionClass::count ? names[static_cast<std::size_t>(c)] : "unknown";
 }

@@ -2,7 +2,7 @@
 #include <algorithm>
 #include <cstring>
 
-#include "runtime/sim/machine.h"
+#include "runtime/sim/observer.h"
 
 namespace tilewright::runtime::sim {
 namespace {
@@ -145,6 +145,7 @@ void Cta::start(const std::array<unsigned, 3>& place) {
     w.cluster_arrived = 0;
     fill_special(w, *this);
   }
+  if (observer) observer->begin(*this);
 }
 
 unsigned Cta::live_threads() const {
@@ -180,7 +181,7 @@ bool Cta::group_turn(Warp& w, std::size_t number, unsigned budget) {
       const std::size_t groups = w.groups.size();
       Step step;
       try {
-        step = i.exec(w, i, active);
+        step = observer ? observer->execute(w, i, active) : i.exec(w, i, active);
       } catch (const Fault& f) {
         fail(w, i, f.lane, f.what);
       }

@@ -9,6 +9,7 @@
 
 #include "runtime/sim/cluster.h"
 #include "runtime/sim/decode.h"
+#include "runtime/sim/observer.h"
 #include "runtime/sim/tensor_map.h"
 #include "tilewright/error.h"
 
@@ -138,6 +139,10 @@ class SimulatedDevice final : public Device {
     options_.roles.insert(options_.roles.end(), roles.begin(), roles.end());
     options_.barriers.insert(options_.barriers.end(), barriers.begin(), barriers.end());
   }
+  void watch(std::shared_ptr<Instrument> instrument) {
+    const std::lock_guard lock(mutex_);
+    instrument_ = std::move(instrument);
+  }
   void lend(const GlobalMemory::Range& range) {
     const std::lock_guard lock(mutex_);
     memory_->lend(range);
@@ -164,6 +169,7 @@ class SimulatedDevice final : public Device {
   std::shared_ptr<GlobalMemory> memory_;
   mutable std::mutex mutex_;
   SimulatorStatistics statistics_;
+  std::shared_ptr<Instrument> instrument_;
   std::uint64_t grids_ = 0;
 };
 
@@ -211,7 +217,7 @@ void SimulatedDevice::launch(LoadedKernel& loaded, const LaunchGeometry& geometr
 /// begins beside it, as on a card that has room; when all that are there poll and nothing moves anywhere, that is an error.
 class Worker {
  public:
-  Worker(const Launch& l, std::atomic<std::uint64_t>& next, std::uint64_t count) : launch_(l), next_(next), count_(count) {}
+  Worker(const Launch& l, std::atomic<std::uint64_t>& next, std::uint64_t count, Observer* observer) : launch_(l), next_(next), count_(count), observer_(observer) {}
 
   void run() {
     while (admit()) {
@@ -246,6 +252,7 @@ class Worker {
     running_.push_back(std::move(idle_.back()));
     idle_.pop_back();
     at_ = n;
+    for (const auto& cta : running_.back()->ctas) cta->observer = observer_;
     running_.back()->start(n);
     return true;
   }
@@ -271,6 +278,7 @@ class Worker {
   const Launch& launch_;
   std::atomic<std::uint64_t>& next_;
   const std::uint64_t count_;
+  Observer* const observer_;
   const std::uint64_t patience_ = std::min(patience, launch_.options->step_limit);
   std::uint64_t at_ = 0;
   std::vector<std::unique_ptr<Cluster>> running_, idle_;
@@ -282,7 +290,8 @@ void SimulatedDevice::run(const Launch& l, std::uint64_t clusters) {
   std::uint64_t failed = ~0ull;
   std::exception_ptr failure;
   const auto work = [&] {
-    Worker worker(l, next, clusters);
+    const auto observer = instrument_ ? instrument_->observe(l) : nullptr;
+    Worker worker(l, next, clusters, observer.get());
     try {
       worker.run();
     } catch (...) {
@@ -295,9 +304,10 @@ void SimulatedDevice::run(const Launch& l, std::uint64_t clusters) {
     }
     const std::lock_guard hold(mutex);
     statistics_.add(worker.statistics());
+    if (observer) instrument_->finish(l, *observer);
   };
   const unsigned wanted = options_.threads ? options_.threads : std::clamp(std::thread::hardware_concurrency(), 1u, 8u);
-  const auto count = static_cast<unsigned>(l.program->ordered ? 1 : std::min<std::uint64_t>(wanted, clusters));
+  const auto count = static_cast<unsigned>(l.program->ordered || (instrument_ && instrument_->one_thread()) ? 1 : std::min<std::uint64_t>(wanted, clusters));
   std::vector<std::thread> others;
   for (unsigned n = 1; n < count; ++n) others.emplace_back(work);
   work();
@@ -323,6 +333,7 @@ auto& simulated(D& device) {
 
 SimulatorStatistics statistics(const Device& device) { return simulated(device).statistics(); }
 void reset_statistics(Device& device) { simulated(device).reset(); }
+void watch(Device& device, std::shared_ptr<Instrument> instrument) { simulated(device).watch(std::move(instrument)); }
 void add_names(Device& device, const std::vector<RoleName>& roles, const std::vector<BarrierName>& barriers) { simulated(device).add_names(roles, barriers); }
 
 LentMemory::LentMemory(Device& device, std::vector<Range> ranges) : device_(device) {

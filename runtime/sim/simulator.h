@@ -35,8 +35,8 @@ struct SimulatorOptions {
 };
 
 enum class InstructionClass : std::uint8_t {
-  integer, floating, conversion, move, predicate, control, global_memory, shared_memory, local_memory, atomic,
-  collective, barrier, mbarrier, async_copy, matrix, wgmma, other, count
+  integer, floating, special_function, conversion, move, predicate, control, global_load, global_store, shared_load, shared_store,
+  local_memory, atomic, collective, barrier, mbarrier, async_copy, matrix, wgmma, other, count
 };
 
 /// The class's name in reports.
@@ -53,6 +53,10 @@ struct SimulatorStatistics {
 
 /// A simulated device with options. Its global addresses are host addresses.
 std::unique_ptr<Device> make_simulated_device(const SimulatorOptions&);
+
+class Instrument;
+/// Later launches are watched by `instrument` (count/counting.h, shadow/shadow.h); null: by nothing. Error when `device` is of another kind.
+void watch(Device& device, std::shared_ptr<Instrument> instrument);
 
 /// Adds names that reports of later launches use, as a compiler's sidecar knows them. Error when `device` is of another kind.
 void add_names(Device& device, const std::vector<RoleName>& roles, const std::vector<BarrierName>& barriers);

@@ -5,6 +5,7 @@
 #include "runtime/sim/access.h"
 #include "runtime/sim/copy.h"
 #include "runtime/sim/mbarrier.h"
+#include "runtime/sim/observer.h"
 
 namespace tilewright::runtime::sim {
 
@@ -19,6 +20,10 @@ void move(Warp& w, SmallCopy& c) {
     std::byte* to = w.cta->shared.data() + c.to[l];
     if (c.read[l]) std::memcpy(to, c.from[l], c.read[l]);
     std::memset(to + c.read[l], 0, size - c.read[l]);
+    if (Observer* o = w.cta->observer) {
+      o->copied(to, nullptr, size);
+      if (c.read[l]) o->copied(to, c.from[l], c.read[l]);
+    }
   });
   c.done = c.lanes;
   ++w.cta->effects;

@@ -4,7 +4,7 @@
 #include <cstring>
 #include <string>
 
-#include "runtime/sim/machine.h"
+#include "runtime/sim/observer.h"
 #include "runtime/sim/numeric.h"
 #include "tilewright/error.h"
 
@@ -106,6 +106,16 @@ void each_row(const TensorMapSpec& s, const std::array<std::int32_t, 5>& at, std
         }
 }
 
+// Calls piece(place in shared memory, byte of the row, bytes) for the parts of a row that lie together.
+template <class F>
+void each_piece(Cta& cta, const TensorMapSpec& s, std::uint64_t row, std::int64_t first, std::int64_t last, F&& piece) {
+  for (std::int64_t x = first; x < last;) {
+    const std::int64_t n = std::min(last, x / 16 * 16 + 16) - x;
+    piece(cta.shared.data() + swizzled(row + static_cast<std::uint64_t>(x / 16 * 16), s.swizzle) + x % 16, x, n);
+    x += n;
+  }
+}
+
 void check_target(Cta& cta, const TensorMapSpec& s, std::uint64_t shared, int lane, const char* what) {
   cta.shared_at(shared, box_bytes(s), 128, lane, what);
   if (s.swizzle != MapSwizzle::none && span(s.swizzle) != s.box[0] * size_of(s.element) && box_bytes(s) > s.box[0] * size_of(s.element))
@@ -126,6 +136,12 @@ void load_box(Cta& cta, const TensorMapSpec& s, const std::array<std::int32_t, 5
       std::memcpy(line + first * size, from, static_cast<std::size_t>((last - first) * size));
     }
     for (std::int64_t x = 0; x < pitch; x += 16) std::memcpy(cta.shared.data() + swizzled(to + static_cast<std::uint64_t>(x), s.swizzle), line + x, 16);
+    if (!cta.observer) return;
+    each_piece(cta, s, to, 0, pitch, [&](std::byte* place, std::int64_t x, std::int64_t n) {
+      const std::int64_t least = std::clamp(first * size - x, std::int64_t{0}, n), most = std::clamp(last * size - x, least, n);
+      cta.observer->copied(place, nullptr, static_cast<std::size_t>(n));
+      if (most > least) cta.observer->copied(place + least, reinterpret_cast<const std::byte*>(global + static_cast<std::uint64_t>(x + least)), static_cast<std::size_t>(most - least));
+    });
   });
 }
 
@@ -139,8 +155,16 @@ void store_box(Cta& cta, const TensorMapSpec& s, const std::array<std::int32_t, 
     for (std::int64_t x = 0; x < pitch; x += 16) std::memcpy(line + x, cta.shared.data() + swizzled(from + static_cast<std::uint64_t>(x), s.swizzle), 16);
     const auto bytes = static_cast<std::size_t>((last - first) * size);
     std::byte* to = cta.global(global + static_cast<std::uint64_t>(first * size), bytes, 1, lane, "TMA store");
+    std::byte before[1024];
+    if (cta.observer) std::memcpy(before, to, bytes);
     if (r == Reduction::none) std::memcpy(to, line + first * size, bytes);
     else reduce_elements(to, line + first * size, bytes, s.element, r, lane);
+    if (!cta.observer) return;
+    each_piece(cta, s, from, first * size, last * size, [&](std::byte* place, std::int64_t x, std::int64_t n) {
+      const std::int64_t at_row = x - first * size;
+      if (r == Reduction::none) cta.observer->copied(to + at_row, place, static_cast<std::size_t>(n));
+      else cta.observer->reduced(to + at_row, before + at_row, place, static_cast<std::size_t>(n), s.element, r);
+    });
   });
 }
 

@@ -4,9 +4,9 @@
 
 #include "runtime/sim/control.h"
 #include "runtime/sim/decode.h"
-#include "runtime/sim/machine.h"
-#include "runtime/sim/matrix_product.h"
 #include "runtime/sim/numeric.h"
+#include "runtime/sim/observer.h"
+#include "runtime/sim/wgmma_operands.h"
 
 namespace tilewright::runtime::sim {
 
@@ -15,64 +15,18 @@ using ptx::ScalarType;
 
 namespace {
 
-// extra: 0 n, 1 element, 2 flags, 3 accumulator registers, 4 predicate constant
-enum Flag : int { a_in_registers = 1, transpose_a = 2, transpose_b = 4, negate_a = 8, negate_b = 16, half_accumulator = 32, constant_scale = 64 };
-constexpr unsigned chunk = 16;
-
-/// A matrix in shared memory as its descriptor gives it.
-struct SharedMatrix {
-  std::uint64_t start, leading, stride;
-  unsigned span;   // bytes of the swizzle's row, 0 without swizzle
-
-  explicit SharedMatrix(std::uint64_t d)
-      : start((d & 0x3fff) << 4), leading((d >> 16 & 0x3fff) << 4), stride((d >> 32 & 0x3fff) << 4) {
-    static constexpr unsigned spans[] = {0, 128, 64, 32};
-    span = spans[d >> 62];
-  }
-  std::uint64_t swizzle(std::uint64_t a) const { return span ? a ^ ((a >> 3) & (span - chunk)) : a; }
-  /// Address of the 16-byte chunk `part` along k of row `r`, K-major.
-  std::uint64_t k_major(unsigned r, unsigned part) const {
-    if (span) return swizzle(start + r / 8 * stride + r % 8 * span + part * chunk);
-    return start + r / 8 * stride + r % 8 * chunk + part * leading;
-  }
-  /// Address of the chunk of eight 16-bit elements from `mn` (a multiple of 8) on, at k, MN-major.
-  std::uint64_t mn_major(unsigned mn, unsigned k) const {
-    if (span) {
-      const unsigned row = span / 2;
-      return swizzle(start + mn / row * leading + k / 8 * stride + k % 8 * span + mn % row * 2);
-    }
-    return start + mn / 8 * stride + k / 8 * leading + k % 8 * chunk;
-  }
-};
-
 // Reads a matrix of `rows` rows (m or n) and k columns as floats: out[r * row_step + k * k_step].
 void read_shared(Cta& cta, std::uint64_t descriptor, MatrixElement e, bool mn_major, unsigned rows, unsigned k, float* out,
                  unsigned row_step, unsigned k_step, const char* what) {
-  const SharedMatrix matrix(descriptor);
-  if (descriptor >> 49 & 7) throw Fault{std::string(what) + ": a descriptor with a base offset; expected tiles that start at a multiple of eight swizzled rows"};
-  const unsigned per_chunk = e == MatrixElement::tf32 ? 4 : 8;
-  float values[8];
-  const auto chunk_at = [&](std::uint64_t address) {
-    const std::byte* p = address >= shared_base && address + chunk <= cta.shared.size() ? cta.shared.data() + address
-                                                                                        : cta.shared_at(address, chunk, chunk, -1, what);
+  const unsigned count = e == MatrixElement::tf32 ? 4 : 8, step = mn_major ? row_step : k_step;
+  each_chunk(cta, descriptor, e, mn_major, rows, k, what, [&](unsigned r, unsigned kk, const std::byte* p) {
     std::uint32_t words[4];
-    std::memcpy(words, p, chunk);
-    const unsigned step = per_chunk / 4;
-    for (unsigned n = 0; n < 4; ++n) widen(e, words[n], values + n * step);
-  };
-  if (mn_major) {
-    for (unsigned kk = 0; kk < k; ++kk)
-      for (unsigned r = 0; r < rows; r += 8) {
-        chunk_at(matrix.mn_major(r, kk));
-        for (unsigned n = 0; n < 8; ++n) out[(r + n) * row_step + kk * k_step] = values[n];
-      }
-  } else {
-    for (unsigned r = 0; r < rows; ++r)
-      for (unsigned part = 0; part * per_chunk < k; ++part) {
-        chunk_at(matrix.k_major(r, part));
-        for (unsigned n = 0; n < per_chunk; ++n) out[r * row_step + (part * per_chunk + n) * k_step] = values[n];
-      }
-  }
+    float values[8];
+    std::memcpy(words, p, sizeof words);
+    for (unsigned n = 0; n < 4; ++n) widen(e, words[n], values + n * count / 4);
+    float* to = out + r * row_step + kk * k_step;
+    for (unsigned n = 0; n < count; ++n) to[n * step] = values[n];
+  });
 }
 
 void read_registers(Warp& w, const Ref* list, MatrixElement e, unsigned k, float* out) {
@@ -96,22 +50,18 @@ void accumulate(Warp& w, const Instruction& i, const float* sums, bool keep) {
   const auto n = static_cast<unsigned>(i.extra[0]);
   const auto registers = static_cast<unsigned>(i.extra[3]);
   const Ref* list = w.cta->launch.program->lists.data() + i.list;
+  if (!(i.extra[2] & half_accumulator)) {
+    for (unsigned r = 0; r < registers; r += 2)
+      add_to_fragment(w.out<float>(list[r]), w.out<float>(list[r + 1]), sums + 8 * ((r >> 1) & 1) * n + 8 * (r / 4), n, keep);
+    return;
+  }
   for (unsigned r = 0; r < registers; ++r) {
-    if (i.extra[2] & half_accumulator) {
-      auto* d = w.out<std::uint32_t>(list[r]);
-      for (unsigned l = 0; l < warp_lanes; ++l) {
-        const float* s = sums + (l / 4 + 8 * (r & 1)) * n + 8 * (r / 2) + 2 * (l % 4);
-        const float low = keep ? half_to_float(static_cast<std::uint16_t>(d[l])) : 0.0f;
-        const float high = keep ? half_to_float(static_cast<std::uint16_t>(d[l] >> 16)) : 0.0f;
-        d[l] = static_cast<std::uint32_t>(float_to_half(low + s[0])) | static_cast<std::uint32_t>(float_to_half(high + s[1])) << 16;
-      }
-    } else {
-      float* d = w.out<float>(list[r]);
-      const float* s = sums + 8 * ((r >> 1) & 1) * n + 8 * (r / 4) + (r & 1);
-      for (unsigned l = 0; l < warp_lanes; ++l) {
-        const float x = s[l / 4 * n + 2 * (l % 4)];
-        d[l] = keep ? d[l] + x : x;
-      }
+    auto* d = w.out<std::uint32_t>(list[r]);
+    for (unsigned l = 0; l < warp_lanes; ++l) {
+      const float* s = sums + (l / 4 + 8 * (r & 1)) * n + 8 * (r / 2) + 2 * (l % 4);
+      const float low = keep ? half_to_float(static_cast<std::uint16_t>(d[l])) : 0.0f;
+      const float high = keep ? half_to_float(static_cast<std::uint16_t>(d[l] >> 16)) : 0.0f;
+      d[l] = static_cast<std::uint32_t>(float_to_half(low + s[0])) | static_cast<std::uint32_t>(float_to_half(high + s[1])) << 16;
     }
   }
 }
@@ -144,12 +94,14 @@ void execute(Cta& cta, unsigned group) {
   if (((i.extra[2] & negate_a) != 0) != ((i.extra[2] & negate_b) != 0))
     for (unsigned x = 0; x < 64 * k; ++x) a[x] = -a[x];
   multiply(sums, a, b, 64, n, k);
+  if (cta.observer) cta.observer->product_begins(cta, group, first);
   for (unsigned w = 0; w < 4; ++w) {
     accumulate(warps[w], i, sums + w * 16 * n, first.accumulate);
     mark(warps[w], i, -1);
     g.issued[w].pop_front();
   }
   ++g.executed;
+  if (cta.observer) cta.observer->product_ended(cta, group, first);
   cta.statistics.tensor_flops += 2ull * 64 * n * k;
 }
 
@@ -289,15 +241,19 @@ void decode_wgmma(Decode& d) {
 
 }  // namespace
 
-Step settle_wgmma_then(Warp& w, const Instruction& i, LaneMask m) {
+bool settle_wgmma(Warp& w, const Instruction& i) {
   if (w.cta->warpgroups[w.index / 4].executed < w.wgmma_issued) {
     const auto busy = [&](Ref r) { return r >= 0 && static_cast<std::size_t>(r) / slot_unit < w.inflight.size() && w.inflight[static_cast<std::size_t>(r) / slot_unit] != 0; };
     bool hit = std::any_of(i.in.begin(), i.in.end(), busy) || std::any_of(i.out.begin(), i.out.end(), busy);
     const Ref* list = w.cta->launch.program->lists.data() + i.list;
     hit = hit || std::any_of(list, list + i.list_count, busy);
-    if (hit && !complete_until(*w.cta, w.index / 4, w.wgmma_issued)) return w.block(Block::Kind::wgmma);
+    return !hit || complete_until(*w.cta, w.index / 4, w.wgmma_issued);
   }
-  return i.inner(w, i, m);
+  return true;
+}
+
+Step settle_wgmma_then(Warp& w, const Instruction& i, LaneMask m) {
+  return settle_wgmma(w, i) ? i.inner(w, i, m) : w.block(Block::Kind::wgmma);
 }
 
 void add_wgmma_family(DecoderTable& t) { t["wgmma"] = decode_wgmma; }

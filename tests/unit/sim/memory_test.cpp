@@ -176,7 +176,7 @@ TEST(Statistics, CountsInstructionsByClass) {
   run_words(*d, module_text("add.u32 %r1, %r0, 1; setp.lt.u32 %p1, %r0, 8; @%p1 st.global.u32 [%rd1], %r1;"), 32, 1);
   const auto s = runtime::sim::statistics(*d);
   EXPECT_EQ(s.warp_instructions[static_cast<std::size_t>(runtime::sim::InstructionClass::integer)], 1u);
-  EXPECT_EQ(s.warp_instructions[static_cast<std::size_t>(runtime::sim::InstructionClass::global_memory)], 1u);
+  EXPECT_EQ(s.warp_instructions[static_cast<std::size_t>(runtime::sim::InstructionClass::global_store)], 1u);
   EXPECT_EQ(s.thread_instructions, 6u * 32 + 8);
   runtime::sim::reset_statistics(*d);
   EXPECT_EQ(runtime::sim::statistics(*d).thread_instructions, 0u);
