@@ -23,37 +23,39 @@ Execute copy_of(unsigned bytes) {
 }
 
 // list: the elements; bytes: of the whole; extra[0]: of an element
+template <class Part, class Whole>
 Step pack(Warp& w, const Instruction& i, LaneMask m) {
-  const auto part = static_cast<unsigned>(i.extra[0]);
-  std::byte* d = w.out<std::byte>(i.out[0]);
+  auto* d = w.out<Whole>(i.out[0]);
   const Ref* list = w.cta->launch.program->lists.data() + i.list;
-  std::uint64_t values[warp_lanes] = {};
+  Whole values[warp_lanes] = {};   // the target may be one of the sources
   for (unsigned n = 0; n < i.list_count; ++n) {
-    const std::byte* s = w.in<std::byte>(list[n]);
-    each_lane(m, [&](unsigned l) {
-      std::uint64_t v = 0;
-      std::memcpy(&v, s + l * part, part);
-      values[l] |= v << 8 * part * n;
-    });
+    const auto* s = w.in<Part>(list[n]);
+    for (unsigned l = 0; l < warp_lanes; ++l) values[l] |= static_cast<Whole>(s[l]) << 8 * sizeof(Part) * n;
   }
-  each_lane(m, [&](unsigned l) { std::memcpy(d + l * i.bytes, &values[l], i.bytes); });
+  each_lane(m, [&](unsigned l) { d[l] = values[l]; });
   return Step::next;
 }
 
+template <class Part, class Whole>
 Step unpack(Warp& w, const Instruction& i, LaneMask m) {
-  const auto part = static_cast<unsigned>(i.extra[0]);
-  const std::byte* s = w.in<std::byte>(i.in[0]);
   const Ref* list = w.cta->launch.program->lists.data() + i.list;
-  std::uint64_t values[warp_lanes] = {};   // the source may be one of the targets
-  each_lane(m, [&](unsigned l) { std::memcpy(&values[l], s + l * i.bytes, i.bytes); });
+  Whole values[warp_lanes];   // the source may be one of the targets
+  std::memcpy(values, w.in<Whole>(i.in[0]), sizeof values);
   for (unsigned n = 0; n < i.list_count; ++n) {
-    std::byte* d = w.out<std::byte>(list[n]);
-    each_lane(m, [&](unsigned l) {
-      const std::uint64_t v = values[l] >> 8 * part * n;
-      std::memcpy(d + l * part, &v, part);
-    });
+    auto* d = w.out<Part>(list[n]);
+    each_lane(m, [&](unsigned l) { d[l] = static_cast<Part>(values[l] >> 8 * sizeof(Part) * n); });
   }
   return Step::next;
+}
+
+Execute pack_of(unsigned part, unsigned whole) {
+  if (part == 4) return whole == 8 ? pack<std::uint32_t, std::uint64_t> : nullptr;
+  return part != 2 ? nullptr : whole == 8 ? pack<std::uint16_t, std::uint64_t> : whole == 4 ? pack<std::uint16_t, std::uint32_t> : nullptr;
+}
+
+Execute unpack_of(unsigned part, unsigned whole) {
+  if (part == 4) return whole == 8 ? unpack<std::uint32_t, std::uint64_t> : nullptr;
+  return part != 2 ? nullptr : whole == 8 ? unpack<std::uint16_t, std::uint64_t> : whole == 4 ? unpack<std::uint16_t, std::uint32_t> : nullptr;
 }
 
 Step move_predicate(Warp& w, const Instruction& i, LaneMask m) {
@@ -112,14 +114,14 @@ void decode_mov(Decode& d) {
       for (const Operand& e : to.elements) refs.push_back(d.out(e, pt));
       d.begin_list();
       for (const Ref r : refs) d.push_list(r);
-      i.exec = unpack;
+      set_exec(d, unpack_of(part, bytes));
     } else {
       i.out[0] = d.out(to, t);
       std::vector<Ref> refs;
       for (const Operand& e : from.elements) refs.push_back(d.in(e, pt));
       d.begin_list();
       for (const Ref r : refs) d.push_list(r);
-      i.exec = pack;
+      set_exec(d, pack_of(part, bytes));
     }
     return;
   }
