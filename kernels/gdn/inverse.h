@@ -50,9 +50,7 @@ class UnitLowerInverse {
       auto Z = scaled(product({{scaled(below, rows_16(i)), pair(i, i - 1)}}), columns_16(i - 1));
       return product({{Z, block(i - 1)}});
     };
-    auto Y33 = load_block(3), Y11 = load_block(1), Y10 = merge(1, Y11);
-    keep(1, 1, Y11);
-    keep(1, 0, Y10);
+    auto Y33 = load_block(3), Y10 = merge(1, load_block(1));
     meet();
     store(block(3), Y10);  // D_3^-1 is in registers
     meet();
@@ -69,7 +67,8 @@ class UnitLowerInverse {
       keep(i, 0, product({{Z[0], block(0)}, {Z[1], block(3)}}));
       keep(i, 1, product({{Z[1], block(1)}}));
     }
-    keep(0, 0, load_block(0));
+    for (int i : {0, 1}) keep(i, i, load_block(i));
+    keep(1, 0, load_block(3));
     std::vector<Frag<T>> ordered;
     for (const auto& [place, block] : result) ordered.push_back(block);
     return ordered;
