@@ -23,7 +23,7 @@ struct Index : dsl::Value {};
 struct Real : dsl::Value {};
 /// Run-time truth value.
 struct Pred : dsl::Value {
-  explicit operator bool() const = delete;
+  explicit operator bool() const = delete;  // known at run time: if_(p, ...), select(p, a, b) or k.while_, not a C++ if, ?: or while
 };
 /// Run-time 64-bit integer (tensor elements of type i64).
 struct Long : dsl::Value {
