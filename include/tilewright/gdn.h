@@ -11,7 +11,8 @@
 extern "C" {
 #endif
 
-/* A tensor in device memory; its shape stands beside the field. Aligned to 16 bytes. */
+/* A tensor in device memory; its shape stands beside the field. Aligned to 16 bytes; g, beta, A_log, dt_bias,
+ * offsets and slots to their element. */
 typedef struct tilewright_operand {
   void *data;         /* NULL: not given. Inputs are not written */
   int64_t strides[4]; /* in elements, outermost axis first, one for each axis of the shape; all zero: contiguous */

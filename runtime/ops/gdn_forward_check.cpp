@@ -163,19 +163,19 @@ GdnForwardTensors check_gdn_forward(const GdnForwardArguments& a) {
   put(v, a.v, {.name = "v", .shape = {a.batch, a.T, a.hv, a.dv}, .dtypes = kHalf, .layout = Layout::rows, .batched = true});
   put(g, a.g, {.name = "g", .shape = {a.batch, a.T, H}, .dtypes = kFloat, .layout = Layout::any, .required = false, .batched = true});
   put(beta, a.beta, {.name = "beta", .shape = {a.batch, a.T, H}, .dtypes = kFloat, .layout = Layout::any, .required = false, .batched = true});
-  put(A_log, a.A_log, {.name = "A_log", .shape = {H}, .dtypes = kFloat, .required = raw});
-  put(dt_bias, a.dt_bias, {.name = "dt_bias", .shape = {H}, .dtypes = kFloat, .required = false});
-  put(cu_seqlens, a.cu_seqlens, {.name = "cu_seqlens", .shape = {N + 1}, .dtypes = kInteger, .required = false});
+  put(A_log, a.A_log, {.name = "A_log", .shape = {H}, .dtypes = kFloat, .layout = Layout::list, .required = raw});
+  put(dt_bias, a.dt_bias, {.name = "dt_bias", .shape = {H}, .dtypes = kFloat, .layout = Layout::list, .required = false});
+  put(cu_seqlens, a.cu_seqlens, {.name = "cu_seqlens", .shape = {N + 1}, .dtypes = kInteger, .layout = Layout::list, .required = false});
   put(initial_state, a.initial_state, {.name = "initial_state", .shape = rows_of(a.initial_rows != 0 ? a.initial_rows : N), .dtypes = kFloat,
                                        .layout = Layout::states, .required = false, .unit = unit});
-  put(read_slots, a.read_slots, {.name = "read_slots", .shape = {N}, .dtypes = kInteger, .required = false});
+  put(read_slots, a.read_slots, {.name = "read_slots", .shape = {N}, .dtypes = kInteger, .layout = Layout::list, .required = false});
   put(final_state, a.final_state, {.name = "final_state", .shape = rows_of(a.final_rows != 0 ? a.final_rows : N), .dtypes = kFloat,
                                    .layout = Layout::states, .required = false, .output = true, .unit = unit});
-  put(write_slots, a.write_slots, {.name = "write_slots", .shape = {N}, .dtypes = kInteger, .required = false});
+  put(write_slots, a.write_slots, {.name = "write_slots", .shape = {N}, .dtypes = kInteger, .layout = Layout::list, .required = false});
   put(checkpoints, a.checkpoints, {.name = "checkpoints", .shape = rows_of(a.checkpoint_rows), .dtypes = kFloat, .layout = Layout::states,
                                    .required = false, .output = true, .unit = unit});
-  put(checkpoint_starts, a.checkpoint_starts, {.name = "checkpoint_starts", .shape = {N}, .dtypes = kInteger, .required = bool(a.checkpoints)});
-  put(checkpoint_slots, a.checkpoint_slots, {.name = "checkpoint_slots", .shape = {a.checkpoint_count}, .dtypes = kInteger, .required = false});
+  put(checkpoint_starts, a.checkpoint_starts, {.name = "checkpoint_starts", .shape = {N}, .dtypes = kInteger, .layout = Layout::list, .required = bool(a.checkpoints)});
+  put(checkpoint_slots, a.checkpoint_slots, {.name = "checkpoint_slots", .shape = {a.checkpoint_count}, .dtypes = kInteger, .layout = Layout::list, .required = false});
   put(o, a.o, {.name = "o", .shape = {a.batch, a.T, H, a.dv}, .dtypes = kHalf, .layout = Layout::rows, .output = true, .batched = true});
   // Where the caller saves neither, both are parts of the workspace, which is checked as a whole.
   Operand saved_T = a.save_T, saved_b = a.save_b;

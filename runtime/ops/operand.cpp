@@ -52,6 +52,7 @@ void check_strides(const std::string& who, const Tensor& t, const Expected& e) {
     const bool last = axis + 1 == t.rank, outermost = axis == 0;
     switch (e.layout) {
       case Layout::contiguous:
+      case Layout::list:
         if (stride != dense) refuse(axis, std::to_string(dense) + ": this tensor is contiguous");
         break;
       case Layout::rows:
@@ -108,6 +109,7 @@ Tensor tensor_of(const std::string& who, const Operand& operand, const Expected&
   t.dtype = operand.dtype;
   t.rank = static_cast<unsigned>(e.shape.size());
   t.output = e.output;
+  if (e.layout == Layout::list || e.layout == Layout::any) t.alignment = bytes_of(operand.dtype);
   std::copy(e.shape.begin(), e.shape.end(), t.shape.begin());
   t.given = operand.address != 0;
   const std::string shape = list(t.shape.data(), t.rank);
@@ -144,8 +146,8 @@ bool same_places(const Tensor& a, const Tensor& b) {
 }
 
 void check_alignment(const std::string& who, const Tensor& t) {
-  if (t.address % 16 != 0)
-    throw ArgumentError(who + t.name + " is at address " + std::to_string(t.address) + ", expected a multiple of 16 bytes");
+  if (t.address % t.alignment != 0)
+    throw ArgumentError(who + t.name + " is at address " + std::to_string(t.address) + ", expected a multiple of " + std::to_string(t.alignment) + " bytes");
 }
 
 bool overlap(const Tensor& a, const Tensor& b) {

@@ -28,6 +28,7 @@ struct Operand {
 /// What an operator expects of an operand's strides.
 enum class Layout {
   contiguous,
+  list,      ///< contiguous, and single elements are read
   rows,      ///< what TMA reads: the last axis contiguous, the others multiples of 16 bytes
   any,       ///< single elements are read
   states,    ///< all but axis 0 contiguous, axis 0 a multiple of `unit` elements
@@ -41,6 +42,7 @@ struct Tensor {
   unsigned rank = 0;
   std::array<std::int64_t, 4> shape{}, strides{};
   bool given = false, output = false;
+  unsigned alignment = 16;  ///< bytes
 
   bool empty() const;
   /// Bytes from the first element to the end of the last one; 0 where there is none.
@@ -62,7 +64,7 @@ struct Expected {
 /// field, given and expected: not given but required, dtype, strides.
 Tensor tensor_of(const std::string& who, const Operand& operand, const Expected& expected);
 
-/// Throws ArgumentError where an address is not a multiple of 16 bytes.
+/// Throws ArgumentError where an address is not a multiple of the tensor's alignment.
 void check_alignment(const std::string& who, const Tensor&);
 /// Whether every index that both tensors have is the same element of the same type.
 bool same_places(const Tensor&, const Tensor&);

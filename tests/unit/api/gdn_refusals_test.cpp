@@ -86,7 +86,7 @@ const std::vector<Wrong> wrongs = {
     {"dt_bias_dtype", [](Args& a) { a.dt_bias.dtype = TILEWRIGHT_I32; }, "dt_bias.dtype is 3 (i32), expected f32, bf16 or f16"},
     {"dt_bias_without_raw", [](Args& a) { a.gate_domain = 1, a.A_log.data = nullptr; }, "dt_bias is given, expected NULL without the raw gate"},
     {"cu_seqlens_dtype", [](Args& a) { a.cu_seqlens.dtype = TILEWRIGHT_F32; }, "cu_seqlens.dtype is 2 (f32), expected i32 or i64"},
-    {"cu_seqlens_misaligned", [](Args& a) { a.cu_seqlens.data = shifted(a.cu_seqlens.data, 4); }, "cu_seqlens is at address"},
+    {"cu_seqlens_misaligned", [](Args& a) { a.cu_seqlens.data = shifted(a.cu_seqlens.data, 2); }, "cu_seqlens is at address"},
     {"cu_seqlens_decrease", [](Args& a) { static_cast<std::int32_t*>(a.cu_seqlens.data)[1] = 71; }, "cu_seqlens[1] is 71, expected 0 to T = 70"},
     {"prefix_lens", [](Args& a) { a.prefix_lens = a.cu_seqlens; }, "prefix_lens is given: no kernel counts checkpoints from a prefix yet", kUnsupported},
 
@@ -145,7 +145,9 @@ const std::vector<Wrong> wrongs = {
     {"workspace_null", [](Args& a) { a.workspace = nullptr; }, "workspace is NULL, expected 49152 bytes of device memory"},
     {"workspace_misaligned", [](Args& a) { a.workspace = shifted(a.workspace, 16); }, "workspace is at address"},
     {"workspace_small", [](Args& a) { a.workspace_bytes -= 1; }, "workspace_bytes is 49151, expected at least 49152"},
-    {"workspace_over_k", [](Args& a) { a.workspace = a.k.data; }, "workspace overlaps k, expected memory of its own"},
+    // Which of the tensors it meets first depends on where the heap put them.
+    {"workspace_over_k", [](Args& a) { a.workspace = reinterpret_cast<void*>((reinterpret_cast<std::uintptr_t>(a.k.data) + 255) / 256 * 256); },
+     "workspace overlaps "},
 };
 
 class Refusals : public testing::TestWithParam<Wrong> {};

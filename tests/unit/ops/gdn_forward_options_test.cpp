@@ -44,6 +44,20 @@ TEST(GdnForwardOptions, SlicesOfOneBuffer) {
   EXPECT_LT(gdn::rms_ratio(got, gdn::DType::bf16, expected.o), 4e-3);
 }
 
+TEST(GdnForwardOptions, GateAndBetaOfOneBufferNeedNoAlignment) {
+  Call call({70, 1}, {1, 1, 3});
+  const std::size_t T = static_cast<std::size_t>(call.in.tokens());
+  std::vector<float> both(7 * T, std::nanf(""));  // a row: nothing, three gates, three strengths
+  for (std::size_t t = 0; t < T; ++t)
+    for (std::size_t h = 0; h < 3; ++h) both[7 * t + 1 + h] = call.in.g[3 * t + h], both[7 * t + 4 + h] = call.in.beta[3 * t + h];
+  const auto at = call.put(both);
+  call.args.g = {at + 4, {0, 7, 1, 0}, Dtype::f32}, call.args.beta = {at + 16, {0, 7, 1, 0}, Dtype::f32};
+  std::vector<std::int32_t> offsets{0};
+  offsets.insert(offsets.end(), call.offsets.begin(), call.offsets.end());
+  call.args.cu_seqlens.address = call.put(offsets) + 4;
+  call.check();
+}
+
 TEST(GdnForwardOptions, SlotsOfAPool) {
   Call call({65, 0, 3, 70, 0});
   constexpr std::size_t row = 2 * 128 * 128, pitch = row + 3 * 128, rows = 6;
