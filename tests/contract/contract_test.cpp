@@ -1,7 +1,9 @@
-// What the shipped kernels may cost: nothing in local memory, no performance-loss line, and registers, shared memory and barriers
-// as written down here, with every assembler of the tools folder (12.8 and 13.0).
+// What the shipped kernels may cost: nothing in local memory, no performance-loss line, registers, shared memory and barriers
+// as written down here, instructions as in instructions.json (scripts/update_contract writes it), with every assembler of the tools
+// folder (12.8 and 13.0).
 #include <gtest/gtest.h>
 
+#include <cstdlib>
 #include <functional>
 
 #include <nlohmann/json.hpp>
@@ -16,6 +18,7 @@
 #include "runtime/assemble/assemble.h"
 #include "runtime/assemble/tools.h"
 #include "compiler/compile.h"
+#include "tests/contract/instructions.h"
 
 namespace tilewright::test {
 namespace {
@@ -68,9 +71,30 @@ const std::vector<Contract> contracts = {
     {"prologue_3", [] { return gdn::prologue<bf16>({.pack = 3}); }, 128, 44048, 2},
     {"prologue_2", [] { return gdn::prologue<bf16>({.pack = 2}); }, 128, 37008, 2},
     {"prologue_1", [] { return gdn::prologue<bf16>({.pack = 1}); }, 128, 30608, 2},
+    {"softmax", [] { return examples::softmax<bf16>({}); }, 64, 131088, 2},
+    {"linear_attention", [] { return examples::linear_attention<bf16>({}); }, 168, 114752, 2},
 };
 
-class Resources : public testing::TestWithParam<Contract> {};
+class Resources : public testing::TestWithParam<Contract> {
+ protected:
+  static void TearDownTestSuite() {
+    if (updates()) instructions().save();
+  }
+  static bool updates() { return std::getenv("TILEWRIGHT_UPDATE_CONTRACT") != nullptr; }
+  static InstructionContract& instructions() {
+    static InstructionContract all(TILEWRIGHT_SOURCE_DIR "/tests/contract/instructions.json");
+    return all;
+  }
+  static void check_instructions(const std::string& kernel, const std::filesystem::path& ptxas, const assemble::Assembled& assembled) {
+    const std::string full = assemble::version_of(ptxas), version = full.substr(0, full.rfind('.'));
+    const Histogram counts = sass_histogram(assemble::disassemble(assembled.cubin));
+    EXPECT_GT(counts.contains("integer") ? counts.at("integer") : 0, 0u) << kernel;
+    if (updates()) return instructions().set(kernel, version, counts);
+    const Histogram* expected = instructions().expected(kernel, version);
+    ASSERT_NE(expected, nullptr) << "instructions.json knows nothing of " << kernel << " with ptxas " << version << "; scripts/update_contract writes it";
+    for (const std::string& line : differences(*expected, counts)) ADD_FAILURE() << kernel << ", ptxas " << full << ": " << line << "; scripts/update_contract accepts it";
+  }
+};
 
 TEST_P(Resources, HoldWithEveryAssembler) {
   const Contract& contract = GetParam();
@@ -88,22 +112,25 @@ TEST_P(Resources, HoldWithEveryAssembler) {
     EXPECT_TRUE(report.performance_loss.empty()) << report.assembler;
     EXPECT_LE(report.registers, contract.registers) << report.assembler;
     EXPECT_LE(report.barriers, contract.barriers) << report.assembler;
+    check_instructions(contract.name, tool.path, assembled);
   }
+}
+
+TEST(Instructions, AreCountedByClass) {
+  const Histogram counts = sass_histogram("kernel:\n.text.kernel:\n\t//## File \"a.h\", line 3\n        /*0000*/                   LDC R1, c[0x0][0x28] ;\n"
+                                          "        /*0010*/               @!P2 BRA `(.L_x_1) ;\n        /*0020*/   HGMMA.64x64x16.F32.BF16 R24, gdesc[UR4], R24 ;\n"
+                                          "        /*0030*/                   UTMALDG.2D [UR8], [UR6], desc[UR10] ;\n        /*0040*/ NOP ;\n        /*0050*/ IMAD.MOV R2, RZ, RZ, R3 ;\n");
+  EXPECT_EQ(counts, (Histogram{{"constant", 1}, {"control", 1}, {"tensor", 1}, {"copy", 1}, {"integer", 1}}));
+}
+
+TEST(Instructions, ATensorInstructionMoreIsFoundAndAnAdditionMoreIsNot) {
+  const Histogram expected{{"tensor", 8}, {"integer", 100}};
+  EXPECT_TRUE(differences(expected, {{"tensor", 8}, {"integer", 110}}).empty());
+  EXPECT_EQ(differences(expected, {{"tensor", 9}, {"integer", 111}}).size(), 2u);
+  EXPECT_EQ(differences(expected, {{"tensor", 8}, {"integer", 100}, {"local", 1}}), std::vector<std::string>{"local: 1 instructions, 0 are written down"});
 }
 
 INSTANTIATE_TEST_SUITE_P(Kernels, Resources, testing::ValuesIn(contracts), [](const auto& info) { return std::string(info.param.name); });
-
-TEST(Resources, ExamplesHold) {
-  ASSERT_GE(assemble::contract_assemblers().size(), 2u);
-  for (const Program& program : {examples::softmax<bf16>({}), examples::linear_attention<bf16>({})}) {
-    const compiler::Compiled kernel = compiler::compile(program);
-    for (const auto& tool : assemble::contract_assemblers()) {
-      assemble::AssembleOptions options;
-      options.ptxas = tool.path;
-      EXPECT_NO_THROW(assemble::assemble(kernel.ptx, options)) << kernel.name;
-    }
-  }
-}
 
 }  // namespace
 }  // namespace tilewright::test
