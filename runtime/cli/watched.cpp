@@ -119,13 +119,13 @@ std::string count_table(const std::vector<sim::KernelCounts>& kernels) {
     };
     text += fmt::format("{}, {} launch{}\n  {:<20}", k.kernel, k.launches, k.launches == 1 ? "" : "es", "warp instructions");
     for (const std::string& role : roles) text += fmt::format("{:>13}", shown(role).substr(0, 12));
-    text += fmt::format("{:>13}\n", "all");
+    text += fmt::format("{:>13}\n", "sum");
     for (auto& [group, counts] : classes) {
       std::uint64_t sum = 0;
       for (const auto& [role, n] : counts) sum += n;
       row(sim::name_of(group), counts, sum);
     }
-    row("all", warps, all);
+    row("sum", warps, all);
     row("thread instructions", threads, all_threads);
     text += "  bytes\n";
     for (std::size_t n = 0; n < k.traffic.size(); ++n)

@@ -41,11 +41,16 @@ Step shuffle(Warp& w, const Instruction& i, LaneMask m) {
   const auto* c = w.in<std::uint32_t>(i.in[2]);
   std::uint32_t values[warp_lanes];
   LaneMask valid = 0;
-  each_lane(m, [&](unsigned l) {
-    const ShuffleSource s = shuffle_source(i.extra[0], l, b[l], c[l]);
-    values[l] = a[s.lane];
-    valid |= static_cast<LaneMask>(s.valid) << l;
-  });
+  if (i.extra[0] == butterfly && m == all_lanes && i.in[1] < 0 && i.in[2] < 0 && c[0] == 31) {   // constants: within the whole warp
+    for (unsigned l = 0; l < warp_lanes; ++l) values[l] = a[l ^ (b[0] & 31)];
+    valid = all_lanes;
+  } else {
+    each_lane(m, [&](unsigned l) {
+      const ShuffleSource s = shuffle_source(i.extra[0], l, b[l], c[l]);
+      values[l] = a[s.lane];
+      valid |= static_cast<LaneMask>(s.valid) << l;
+    });
+  }
   auto* d = w.out<std::uint32_t>(i.out[0]);
   each_lane(m, [&](unsigned l) { d[l] = values[l]; });
   if (i.extra[1]) w.set_predicate(i.out[1], m, valid);

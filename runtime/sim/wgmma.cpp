@@ -16,9 +16,10 @@ using ptx::ScalarType;
 namespace {
 
 // Reads a matrix of `rows` rows (m or n) and k columns as floats: out[r * row_step + k * k_step].
-void read_shared(Cta& cta, std::uint64_t descriptor, MatrixElement e, bool mn_major, unsigned rows, unsigned k, float* out,
-                 unsigned row_step, unsigned k_step, const char* what) {
-  const unsigned count = e == MatrixElement::tf32 ? 4 : 8, step = mn_major ? row_step : k_step;
+template <MatrixElement e>
+void read_shared(Cta& cta, std::uint64_t descriptor, bool mn_major, unsigned rows, unsigned k, float* out, unsigned row_step, unsigned k_step, const char* what) {
+  constexpr unsigned count = e == MatrixElement::tf32 ? 4 : 8;
+  const unsigned step = mn_major ? row_step : k_step;
   each_chunk(cta, descriptor, e, mn_major, rows, k, what, [&](unsigned r, unsigned kk, const std::byte* p) {
     std::uint32_t words[4];
     float values[8];
@@ -27,6 +28,15 @@ void read_shared(Cta& cta, std::uint64_t descriptor, MatrixElement e, bool mn_ma
     float* to = out + r * row_step + kk * k_step;
     for (unsigned n = 0; n < count; ++n) to[n * step] = values[n];
   });
+}
+
+void read_shared(Cta& cta, std::uint64_t descriptor, MatrixElement e, bool mn_major, unsigned rows, unsigned k, float* out,
+                 unsigned row_step, unsigned k_step, const char* what) {
+  switch (e) {
+    case MatrixElement::bf16: return read_shared<MatrixElement::bf16>(cta, descriptor, mn_major, rows, k, out, row_step, k_step, what);
+    case MatrixElement::f16: return read_shared<MatrixElement::f16>(cta, descriptor, mn_major, rows, k, out, row_step, k_step, what);
+    case MatrixElement::tf32: return read_shared<MatrixElement::tf32>(cta, descriptor, mn_major, rows, k, out, row_step, k_step, what);
+  }
 }
 
 void read_registers(Warp& w, const Ref* list, MatrixElement e, unsigned k, float* out) {
@@ -50,11 +60,7 @@ void accumulate(Warp& w, const Instruction& i, const float* sums, bool keep) {
   const auto n = static_cast<unsigned>(i.extra[0]);
   const auto registers = static_cast<unsigned>(i.extra[3]);
   const Ref* list = w.cta->launch.program->lists.data() + i.list;
-  if (!(i.extra[2] & half_accumulator)) {
-    for (unsigned r = 0; r < registers; r += 2)
-      add_to_fragment(w.out<float>(list[r]), w.out<float>(list[r + 1]), sums + 8 * ((r >> 1) & 1) * n + 8 * (r / 4), n, keep);
-    return;
-  }
+  if (!(i.extra[2] & half_accumulator)) return add_to_fragment(w.registers, list, sums, n, keep);
   for (unsigned r = 0; r < registers; ++r) {
     auto* d = w.out<std::uint32_t>(list[r]);
     for (unsigned l = 0; l < warp_lanes; ++l) {
