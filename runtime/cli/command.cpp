@@ -47,6 +47,10 @@ void add_run(CLI::App& app, Options& o) {
   app.add_flag("--check", o.check, "compare with fp64 on the host; exit status 1 when a bar is missed");
   app.add_flag("--twice", o.twice, "run twice and compare the bits");
   app.add_flag("--json", o.json, "result as JSON");
+  app.add_option("--schedule", o.schedule, "seed of what the simulated device leaves open: order of warps, when copies complete (0: in turn)")
+      ->check(CLI::NonNegativeNumber);
+  app.add_option("--schedules", o.schedules, "run so many schedules, from --schedule (or 1) on")->check(CLI::Range(1, 1 << 20));
+  app.add_flag("--no-checks", o.no_checks, "simulate without looking for races, missing fences and unwritten memory");
 }
 
 void add_cache(CLI::App& app, Options& o) {

@@ -38,6 +38,8 @@ struct Options {
   // running
   std::string device = "auto";
   bool check = false, twice = false, json = false;
+  std::uint64_t schedule = 0, schedules = 0;  ///< a seed of the simulated device; how many, from that one on
+  bool no_checks = false;
   // compile and inspect
   std::string out, stage, all, only, tensor, svg;
   bool every_pass = false, timing = false;

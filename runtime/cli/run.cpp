@@ -7,6 +7,7 @@
 #include <utility>
 
 #include "runtime/cli/registry.h"
+#include "runtime/cli/schedules.h"
 #include "runtime/cli/watched.h"
 
 namespace tilewright::cli {
@@ -33,12 +34,13 @@ void check_options(const Options& o) {
 }  // namespace
 
 int run(const Options& o, std::ostream& out) {
+  if (o.schedules) return run_schedules(o, out);
   if (!o.watcher && (o.count || !o.shadow.empty())) return run_watched(o, out);
   const Entry& entry = find(o.kernel);
   if (entry.name == "gdn-forward") return run_gdn_forward(o, out);
   check_options(o);
   const HostCase host = entry.host_case(o);
-  const auto device = runtime::make_device(o.device);
+  const auto device = device_of(o);
   const auto begin = std::chrono::steady_clock::now();
   const auto results = run_case(*device, entry.sources(o)[0], build_options_of(o), host, o.twice, o.watcher);
   const double seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count();

@@ -10,6 +10,7 @@
 #include "kernels/gdn/reference.h"
 #include "runtime/cli/command.h"
 #include "runtime/cli/guarded_buffer.h"
+#include "runtime/cli/schedules.h"
 #include "runtime/cli/watcher.h"
 #include "runtime/ops/gdn_forward.h"
 
@@ -52,7 +53,7 @@ struct Result {
 };
 
 Result execute(const Options& o, const gdn::Inputs& in, bool batched) {
-  const auto device = runtime::make_device(o.device);
+  const auto device = device_of(o);
   const auto margin = static_cast<std::size_t>(o.margin);
   const auto hk = static_cast<std::size_t>(in.hk), hv = static_cast<std::size_t>(in.hv), d = static_cast<std::size_t>(in.d);
   constexpr std::uint16_t half_nan = 0x7fff;

@@ -33,9 +33,13 @@ inline std::byte* locate(Warp& w, std::uint64_t address, std::uint64_t bytes, un
 
 /// Takes the state space from the modifiers (generic when none is named).
 MemorySpace take_space(Decode&);
-/// Takes ordering, scope, caching and eviction modifiers; true for a strong access (relaxed, acquire, release, volatile, ...).
+/// Takes ordering and scope into the instruction, and caching and eviction modifiers. True for a strong access (relaxed, acquire, ...).
 bool take_memory_hints(Decode&);
 /// A generic access counts as one to global memory.
 InstructionClass class_of(MemorySpace, bool load);
+MemoryOrder take_memory_order(Decode&);
+MemoryScope take_memory_scope(Decode&);
+/// Notes that CTAs may talk where a strong access reaches global memory.
+void note_talk(Decode&);
 
 }  // namespace tilewright::runtime::sim

@@ -3,6 +3,7 @@
 #include <cstring>
 
 #include "runtime/sim/access.h"
+#include "runtime/sim/check/hooks.h"
 #include "runtime/sim/numeric.h"
 
 namespace tilewright::runtime::sim {
@@ -45,6 +46,7 @@ std::byte* cell_at(Warp& w, const Instruction& i, unsigned bytes, unsigned lane)
 // list: the operands of a vector red, each added by itself
 template <class T, class F>
 Step reduce_vector(Warp& w, const Instruction& i, LaneMask m) {
+  if (w.cta->check) check::note_access(w, i, m, static_cast<unsigned>(sizeof(T)) * i.list_count, check::Use::atomic);
   const Ref* list = w.cta->launch.program->lists.data() + i.list;
   each_lane(m, [&](unsigned l) {
     std::byte* p = cell_at(w, i, static_cast<unsigned>(sizeof(T)) * i.list_count, l);
@@ -62,6 +64,7 @@ Step reduce_vector(Warp& w, const Instruction& i, LaneMask m) {
 // in[1] operand, in[2] second operand of cas; extra: 0 wide address, 1 has a result
 template <class T, class F>
 Step atomic(Warp& w, const Instruction& i, LaneMask m) {
+  if (w.cta->check) check::note_access(w, i, m, sizeof(T), check::Use::atomic);
   using Bits = std::conditional_t<sizeof(T) == 8, std::uint64_t, std::uint32_t>;
   bool changed = false;
   each_lane(m, [&](unsigned l) {
@@ -120,7 +123,11 @@ void decode_atomic(Decode& d) {
   d.take("noftz");
   const std::string_view vector = d.take_any({"v2", "v4"});
   const ScalarType t = d.type();
-  if (i.space != MemorySpace::shared && i.space != MemorySpace::cluster) d.builder().program().ordered = true;
+  if (i.order == MemoryOrder::weak) {   // without one named, atomics are relaxed at gpu scope
+    i.order = MemoryOrder::relaxed;
+    if (i.scope == MemoryScope::none) i.scope = MemoryScope::gpu;
+  }
+  note_talk(d);
   if (!vector.empty()) {
     const Execute e = t == ScalarType::f32      ? reduce_vector<float, Add>
                       : t == ScalarType::f16x2  ? reduce_vector<std::uint32_t, AddPair<Half>>

@@ -1,4 +1,5 @@
 // Named barriers of a CTA, the barrier of a cluster, and barriers of a warp.
+#include "runtime/sim/check/hooks.h"
 #include "runtime/sim/cluster.h"
 #include "runtime/sim/decode.h"
 
@@ -31,6 +32,7 @@ bool complete(Cta& cta, NamedBarrier& b, unsigned id) {
   b.last_all = b.true_count == b.arrived;
   b.arrived = b.true_count = 0;
   ++b.generation;
+  if (cta.check) check::note_completion(cta, id);
   return true;
 }
 
@@ -52,17 +54,21 @@ Step barrier(Warp& w, const Instruction& i, LaneMask m) {
   NamedBarrier& b = cta.barriers[id];
   if (w.group().block.kind == Block::Kind::named_barrier) {
     if (b.generation == w.group().block.parity && !complete(cta, b, id)) return Step::blocked;   // lanes may have ended since
+    if (cta.check) check::note_departure(w, id);
     return reduced(w, i, m, b);
   }
   if (i.extra[2] && !w.converged(w.live, m)) return Step::blocked;
   const unsigned count = i.extra[0] ? w.in<std::uint32_t>(i.in[1])[lane] : 0;
   const std::uint32_t generation = b.generation;
+  if (cta.check) check::note_arrival(w, id);
   arrive_at(cta, b, id, count, count && i.extra[2] ? warp_lanes : static_cast<unsigned>(std::popcount(m)));
   if (i.extra[3]) {
     const LaneMask p = w.predicates[static_cast<std::size_t>(i.in[2])];
     b.true_count += static_cast<unsigned>(std::popcount((i.extra[4] ? ~p : p) & m));
   }
-  if (complete(cta, b, id)) return reduced(w, i, m, b);
+  const bool last = complete(cta, b, id);
+  if (last && cta.check && !i.extra[1]) check::note_departure(w, id);
+  if (last) return reduced(w, i, m, b);
   if (i.extra[1]) return Step::next;
   return w.block(Block::Kind::named_barrier, id, generation);
 }
@@ -80,6 +86,7 @@ Step cluster_arrive(Warp& w, const Instruction& i, LaneMask m) {
   w.cluster_generation = cluster.barrier.generation;
   w.cluster_arrived |= m;
   cluster.barrier.arrived += static_cast<unsigned>(std::popcount(m));
+  if (w.cta->check) check::note_cluster_arrival(w, i.order != MemoryOrder::relaxed);
   ++w.cta->effects;
   cluster.complete_barrier();
   return Step::next;
@@ -91,6 +98,7 @@ Step cluster_wait(Warp& w, const Instruction& i, LaneMask m) {
   Cluster& cluster = w.cta->cluster;
   if (cluster.barrier.generation == w.cluster_generation && !cluster.complete_barrier()) return w.block(Block::Kind::cluster_barrier);
   w.cluster_arrived &= ~m;
+  if (w.cta->check) check::note_cluster_departure(w);
   return Step::next;
 }
 
@@ -101,7 +109,7 @@ void decode_barrier(Decode& d) {
   if (d.take("cluster")) {
     const std::string_view what = d.take_any({"arrive", "wait"});
     if (what.empty()) d.unsupported();
-    d.take_any({"release", "relaxed", "acquire"});
+    if (d.take_any({"release", "relaxed", "acquire"}) == "relaxed") i.order = MemoryOrder::relaxed;
     i.extra[2] = d.take("aligned");
     i.exec = what == "arrive" ? cluster_arrive : cluster_wait;
     return;

@@ -2,6 +2,7 @@
 #include <cstring>
 
 #include "runtime/sim/access.h"
+#include "runtime/sim/check/hooks.h"
 #include "runtime/sim/cluster.h"
 #include "runtime/sim/copy.h"
 #include "runtime/sim/mbarrier.h"
@@ -30,6 +31,7 @@ struct BulkCopy final : AsyncOperation {
   std::shared_ptr<BulkGroup> group;
   Reduction reduction = Reduction::none;
   MapElement element = MapElement::f32;
+  check::Flight flight;
 
   void perform(Cta& cta) override {
     const int l = static_cast<int>(lane);
@@ -70,6 +72,7 @@ struct BulkCopy final : AsyncOperation {
     if (cta.observer)
       cta.observer->transferred(targets ? Transfer::multicast : way == Way::to_shared ? Transfer::in : way == Way::within_shared ? Transfer::within_shared
                                 : reduction == Reduction::none ? Transfer::out : Transfer::reduction, bytes);
+    if (!group && target.check) check::note_landing(flight, target, signal, bytes);
     if (!group) complete_bytes(target, signal, bytes, l);
     ++target.effects;
   }
@@ -88,9 +91,35 @@ void check_shared(Warp& w, const BulkCopy& op, unsigned align, const char* what)
   target.shared_at(a, op.bytes, align, lane, what);
 }
 
+// Tells the checks of a copy that has been issued.
+void note(Warp& w, const Instruction& i, BulkCopy& op) {
+  const check::BulkIssue n{w, i, op.lane};
+  const int lane = static_cast<int>(op.lane);
+  const bool reduces = op.reduction != Reduction::none;
+  if (op.way == Way::to_global) {
+    if (op.tensor) check::note_store_box(n, op.map, op.at, op.shared, reduces);
+    else check::note_bulk_out(n, op.shared, op.other, op.bytes, reduces);
+    return;
+  }
+  constexpr std::uint64_t offset = (1ull << cluster_shift) - 1;
+  if (op.targets == 0) {
+    std::uint64_t to = op.shared;
+    Cta& target = w.cta->owner(to, lane);
+    if (op.tensor) check::note_load_box(n, op.flight, op.map, op.at, to, target, op.barrier & offset, true);
+    else check::note_bulk_in(n, op.flight, op.other, op.way == Way::within_shared, to, op.bytes, target, op.barrier & offset);
+    return;
+  }
+  for (std::uint32_t left = op.targets; left; left &= left - 1) {
+    Cta& target = *w.cta->cluster.ctas[static_cast<std::size_t>(std::countr_zero(left))];
+    if (op.tensor) check::note_load_box(n, op.flight, op.map, op.at, op.shared & offset, target, op.barrier & offset, left == op.targets);
+    else check::note_bulk_in(n, op.flight, op.other, false, op.shared & offset, op.bytes, target, op.barrier & offset);
+  }
+}
+
 // in: 0 shared address, 1 map or other address, 2 mbarrier, 3 bytes, 4 multicast mask; list: coordinates
 // extra: 0-2 wide addresses, 3 way | tensor << 4 | multicast << 5, 4 reduction, 5 element
 Step issue(Warp& w, const Instruction& i, LaneMask m) {
+  if (w.cta->check) check::note_issue(w, i);
   each_lane(m, [&](unsigned l) {
     const int lane = static_cast<int>(l);
     auto op = std::make_unique<BulkCopy>();
@@ -143,6 +172,7 @@ Step issue(Warp& w, const Instruction& i, LaneMask m) {
       std::uint64_t barrier = op->barrier;
       load_mbarrier(w.cta->owner(barrier, lane), barrier, lane);
     }
+    if (w.cta->check) note(w, i, *op);
     w.cta->async.push(std::move(op));
     ++w.cta->effects;
   });
@@ -150,6 +180,7 @@ Step issue(Warp& w, const Instruction& i, LaneMask m) {
 }
 
 Step commit(Warp& w, const Instruction&, LaneMask m) {
+  if (w.cta->check) check::note_bulk_commit(w, m);
   each_lane(m, [&](unsigned l) {
     BulkThread& t = thread_of(w, l);
     t.committed.push_back(t.open ? std::move(t.open) : std::make_shared<BulkGroup>());
@@ -167,7 +198,9 @@ Step wait_group(Warp& w, const Instruction& i, LaneMask m) {   // extra: 0 group
     const auto keep = static_cast<std::size_t>(i.extra[0]);
     for (std::size_t n = 0; n + keep < groups.size(); ++n) ready &= i.extra[1] ? groups[n]->reading == 0 : groups[n]->pending == 0;
   });
-  return ready ? Step::next : w.block(Block::Kind::bulk_group);
+  if (!ready) return w.block(Block::Kind::bulk_group);
+  if (w.cta->check) check::note_bulk_wait(w, m, static_cast<std::size_t>(i.extra[0]), i.extra[1]);
+  return Step::next;
 }
 
 Step prefetch(Warp&, const Instruction&, LaneMask) { return Step::next; }

@@ -1,5 +1,8 @@
 #include "runtime/sim/cluster.h"
 
+#include "runtime/sim/check/checker.h"
+#include "runtime/sim/check/hooks.h"
+
 #include "tilewright/error.h"
 
 namespace tilewright::runtime::sim {
@@ -11,10 +14,17 @@ constexpr unsigned idle_limit = 4;   // times all waits may return without effec
 
 Cluster::Cluster(const Launch& l) : launch(l) {
   for (unsigned r = 0; r < l.cluster[0] * l.cluster[1] * l.cluster[2]; ++r) ctas.push_back(std::make_unique<Cta>(l, *this, r));
+  if (!l.checks) return;
+  checker = std::make_unique<check::ClusterChecker>(*this, *l.checks);
+  for (const auto& cta : ctas) cta->check = checker->ctas[cta->rank].get();
 }
 
-void Cluster::start(std::uint64_t number) {
+Cluster::~Cluster() = default;
+
+void Cluster::start(const std::uint64_t number_of_this) {
+  std::uint64_t number = number_of_this;
   const auto& c = launch.cluster;
+  schedule = Schedule(launch.options->schedule, launch.stream << 32 | number);
   std::array<unsigned, 3> first{};
   for (unsigned axis = 0; axis < 3; ++axis) {
     const unsigned count = launch.grid[axis] / c[axis];
@@ -24,6 +34,7 @@ void Cluster::start(std::uint64_t number) {
   barrier = {};
   for (const auto& cta : ctas)
     cta->start({first[0] + cta->rank % c[0], first[1] + cta->rank / c[0] % c[1], first[2] + cta->rank / c[0] / c[1]});
+  if (checker) checker->start(number_of_this);
 }
 
 unsigned Cluster::live_threads() const {
@@ -48,6 +59,7 @@ bool Cluster::complete_barrier() {
   if (barrier.arrived < live_threads()) return false;
   barrier.arrived = 0;
   ++barrier.generation;
+  if (checker) check::note_cluster_completion(*this);
   return true;
 }
 
@@ -71,12 +83,13 @@ bool Cluster::let_waits_return() {
   return any;
 }
 
-Cluster::State Cluster::run(std::uint64_t patience) {
+Cluster::State Cluster::run(std::uint64_t patience, std::uint64_t rounds) {
   unsigned idle = 0;
   std::uint64_t idle_effects = ~0ull;
   std::uint64_t last_effects = effects();
   std::uint64_t executed_at_effect = executed();
-  for (;;) {
+  for (;; --rounds) {
+    if (rounds == 0) return State::paused;
     bool moved = false, alive = false;
     for (const auto& c : ctas) {
       moved |= c->round();

@@ -3,8 +3,8 @@
 
 #include <algorithm>
 
-#include "runtime/sim/decode.h"
-#include "runtime/sim/machine.h"
+#include "runtime/sim/access.h"
+#include "runtime/sim/check/hooks.h"
 
 namespace tilewright::runtime::sim {
 
@@ -16,6 +16,7 @@ Step exit_lanes(Warp& w, const Instruction&, LaneMask m) {
   if (g.mask == 0) {
     w.cta->pool_free += w.live == 0 ? w.held_registers : 0;
     if (w.live == 0) w.held_registers = 0;
+    if (w.live == 0 && w.cta->check) check::note_exit(w);
     w.groups.erase(w.groups.begin() + static_cast<std::ptrdiff_t>(w.current));
     return Step::jumped;
   }
@@ -86,14 +87,30 @@ void decode_trap(Decode& d) {
   d.instruction().exec = trap;
 }
 
-// Orders that the simulator keeps anyway: its agents see each other's writes at once.
+// Fences order what the checks see; the simulator's agents see each other's writes at once in any case.
+Step thread_fence(Warp& w, const Instruction& i, LaneMask) {
+  if (w.cta->check) check::note_fence(w, i.scope);
+  return Step::next;
+}
+
+Step proxy_fence(Warp& w, const Instruction&, LaneMask) {
+  if (w.cta->check) check::note_proxy_fence(w);
+  return Step::next;
+}
+
+Step init_fence(Warp& w, const Instruction&, LaneMask) {
+  if (w.cta->check) check::note_init_fence(w);
+  return Step::next;
+}
+
 void decode_fence(Decode& d) {
-  d.instruction().group = InstructionClass::barrier;
-  d.take("mbarrier_init");
-  d.take("proxy");
-  while (!d.take_any({"sc", "acq_rel", "acquire", "release", "alias", "async", "global", "shared::cta", "shared::cluster", "tensormap::generic",
-                      "cta", "cluster", "gpu", "sys", "gl", "async::generic", "sync_restrict::shared::cta", "sync_restrict::shared::cluster"}).empty()) {}
-  d.instruction().exec = nothing;
+  Instruction& i = d.instruction();
+  i.group = InstructionClass::barrier;
+  const bool init = d.take("mbarrier_init"), proxy = d.take("proxy"), async = d.take_any({"async", "async::generic"}) != "";
+  while (!d.take_any({"sc", "acq_rel", "acquire", "release", "alias", "global", "shared::cta", "shared::cluster", "tensormap::generic",
+                      "sync_restrict::shared::cta", "sync_restrict::shared::cluster"}).empty()) {}
+  i.scope = d.take("gl") ? MemoryScope::gpu : take_memory_scope(d);
+  i.exec = init ? init_fence : !proxy ? thread_fence : async ? proxy_fence : nothing;
 }
 
 void decode_hint(Decode& d) {
@@ -114,10 +131,16 @@ void decode_nanosleep(Decode& d) {
   i.exec = sleep;
 }
 
+Step grid_wait(Warp& w, const Instruction&, LaneMask) {
+  if (w.cta->check) check::note_grid_wait(w);
+  return Step::next;
+}
+
 void decode_griddepcontrol(Decode& d) {
-  if (d.take_any({"wait", "launch_dependents"}).empty()) d.unsupported();
+  const std::string_view what = d.take_any({"wait", "launch_dependents"});
+  if (what.empty()) d.unsupported();
   d.instruction().group = InstructionClass::other;
-  d.instruction().exec = nothing;
+  d.instruction().exec = what == "wait" ? grid_wait : nothing;
 }
 
 void decode_setmaxnreg(Decode& d) {

@@ -103,6 +103,7 @@ class ProgramBuilder {
  private:
   void lay_out_registers();
   void lay_out_memory();
+  void note_granule(const ptx::Statement&, const Instruction&);
   void guard_watched();
 
   std::shared_ptr<const ptx::Module> module_;

@@ -3,6 +3,7 @@
 #include <cstring>
 
 #include "runtime/sim/access.h"
+#include "runtime/sim/check/hooks.h"
 #include "runtime/sim/copy.h"
 
 namespace tilewright::runtime::sim {
@@ -51,16 +52,34 @@ MemorySpace take_space(Decode& d) {
   return s.starts_with("param") ? MemorySpace::param : MemorySpace::shared;
 }
 
-bool take_memory_hints(Decode& d) {
+MemoryOrder take_memory_order(Decode& d) {
   const std::string_view order = d.take_any({"weak", "relaxed", "acquire", "release", "acq_rel", "volatile", "mmio"});
-  d.take_any({"cta", "cluster", "gpu", "sys"});
+  return order.empty() || order == "weak" ? MemoryOrder::weak : order == "acquire" ? MemoryOrder::acquire : order == "release" ? MemoryOrder::release
+         : order == "acq_rel" ? MemoryOrder::acq_rel : MemoryOrder::relaxed;
+}
+
+MemoryScope take_memory_scope(Decode& d) {
+  const std::string_view scope = d.take_any({"cta", "cluster", "gpu", "sys"});
+  return scope == "cta" ? MemoryScope::cta : scope == "cluster" ? MemoryScope::cluster : scope == "gpu" ? MemoryScope::gpu : scope == "sys" ? MemoryScope::sys
+         : MemoryScope::none;
+}
+
+void note_talk(Decode& d) {
+  const Instruction& i = d.instruction();
+  if (i.order != MemoryOrder::weak && i.space != MemorySpace::shared && i.space != MemorySpace::cluster) d.builder().program().ordered = true;
+}
+
+bool take_memory_hints(Decode& d) {
+  d.instruction().order = take_memory_order(d);
+  d.instruction().scope = take_memory_scope(d);
+  if (d.instruction().order != MemoryOrder::weak && d.instruction().scope == MemoryScope::none) d.instruction().scope = MemoryScope::sys;   // volatile
   d.take_any({"ca", "cg", "cs", "lu", "cv", "wb", "wt"});
   d.take("nc");
   d.take_any({"L1::evict_normal", "L1::evict_unchanged", "L1::evict_first", "L1::evict_last", "L1::no_allocate"});
   d.take_any({"L2::evict_normal", "L2::evict_first", "L2::evict_last"});
   d.take("L2::cache_hint");
   d.take_any({"L2::64B", "L2::128B", "L2::256B"});
-  return !order.empty() && order != "weak";
+  return d.instruction().order != MemoryOrder::weak;
 }
 
 InstructionClass class_of(MemorySpace s, bool load) {
@@ -74,6 +93,7 @@ namespace {
 // list: the elements' registers; bytes: of an element in memory; extra: 0 wide address, 1 register width, 2 sign extension
 template <MemorySpace space, class T>
 Step load(Warp& w, const Instruction& i, LaneMask m) {
+  if (w.cta->check) check::note_access(w, i, m, sizeof(T) * i.elements, check::Use::load);
   const Ref* list = w.cta->launch.program->lists.data() + i.list;
   const unsigned elements = i.elements;
   const auto width = static_cast<unsigned>(i.extra[1]);
@@ -101,6 +121,7 @@ Step load(Warp& w, const Instruction& i, LaneMask m) {
 
 template <MemorySpace space, class T>
 Step store(Warp& w, const Instruction& i, LaneMask m) {
+  if (w.cta->check) check::note_access(w, i, m, sizeof(T) * i.elements, check::Use::store);
   const Ref* list = w.cta->launch.program->lists.data() + i.list;
   const unsigned elements = i.elements;
   const auto width = static_cast<unsigned>(i.extra[1]);
@@ -119,6 +140,7 @@ Step store(Warp& w, const Instruction& i, LaneMask m) {
 // acquire and release do.
 template <MemorySpace space, class T>
 Step load_strong(Warp& w, const Instruction& i, LaneMask m) {
+  if (w.cta->check) check::note_access(w, i, m, sizeof(T), check::Use::load);
   T* d = w.out<T>(w.cta->launch.program->lists[i.list]);
   each_lane(m, [&](unsigned l) {
     std::byte* p = locate<space>(w, lane_address(w, i, 0, i.extra[0], l), sizeof(T), l, "load");
@@ -129,6 +151,7 @@ Step load_strong(Warp& w, const Instruction& i, LaneMask m) {
 
 template <MemorySpace space, class T>
 Step store_strong(Warp& w, const Instruction& i, LaneMask m) {
+  if (w.cta->check) check::note_access(w, i, m, sizeof(T), check::Use::store);
   const T* s = w.in<T>(w.cta->launch.program->lists[i.list]);
   each_lane(m, [&](unsigned l) {
     std::byte* p = locate<space>(w, lane_address(w, i, 0, i.extra[0], l), sizeof(T), l, "store");
@@ -182,6 +205,7 @@ void decode_memory(Decode& d) {
   const Operand& where = d.operand(is_load ? 1 : 0);
   if (i.space == MemorySpace::param && where.kind == Operand::Kind::address && d.builder().is_call_parameter(where.elements[0]))
     i.space = MemorySpace::local;
+  note_talk(d);
   i.group = class_of(i.space, is_load);
   const std::string_view vector = d.take_any({"v2", "v4", "v8"});
   i.elements = vector == "v2" ? 2 : vector == "v4" ? 4 : vector == "v8" ? 8 : 1;

@@ -71,6 +71,10 @@ struct WgmmaRecord {
 struct Cta;
 struct Cluster;
 class Observer;
+namespace check {
+class CtaChecker;
+class LaunchChecker;
+}
 
 struct Warp {
   Cta* cta = nullptr;
@@ -92,6 +96,7 @@ struct Warp {
   LaneMask carry = 0;                              // condition code of add.cc and its kin
   std::uint32_t cluster_generation = 0;            // of the cluster barrier at this warp's arrival
   LaneMask cluster_arrived = 0;                    // lanes that have arrived there and not waited
+  std::uint64_t returned_early_at = ~0ull;         // the CTA's effects when a try_wait last returned early
   std::uint64_t executed = 0;                      // warp instructions
   std::uint64_t turn_began = 0;                    // what of them was executed before the warp's turn
   std::uint64_t clock = 0;                         // what it last read of its clock
@@ -135,7 +140,11 @@ struct Launch {
   std::vector<std::byte> params;
   const GlobalMemory* memory = nullptr;
   const SimulatorOptions* options = nullptr;
+  check::LaunchChecker* checks = nullptr;   // null: none
   std::uint64_t grid_id = 0;
+  unsigned multiprocessors = 0;
+  std::uint64_t resident = 0;    // clusters that run at a time, at most
+  std::uint64_t stream = 0;      // launches since the schedule was set: each has decisions of its own
   mutable std::atomic<std::uint64_t> effects{0};   // of all CTAs: one that polls is stuck only when none of them moves
   std::string role_of(unsigned warp) const;
   std::string barrier_name(std::uint32_t shared_address) const;   // empty when nobody named it
@@ -164,6 +173,7 @@ struct Cta {
   SimulatorStatistics statistics;
   Observer* observer = nullptr;
   GlobalMemory::Range cached;                // allocation of the last global access
+  check::CtaChecker* check = nullptr;        // null: no checks
 
   unsigned live_threads() const;
   bool alive() const;
@@ -189,6 +199,7 @@ struct Cta {
 };
 
 constexpr unsigned turn_budget = 512;   // instructions of a warp's turn
+constexpr unsigned most_warps = 32;     // of a CTA
 
 // Generic addresses: host addresses are global memory; the other spaces have windows far above them.
 constexpr std::uint64_t shared_window = 0x0100'0000'0000'0000ull;

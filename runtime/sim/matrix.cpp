@@ -2,6 +2,7 @@
 #include <cstring>
 
 #include "runtime/sim/access.h"
+#include "runtime/sim/check/hooks.h"
 #include "runtime/sim/matrix_product.h"
 #include "runtime/sim/numeric.h"
 
@@ -102,6 +103,7 @@ namespace {
 
 Step load_matrix(Warp& w, const Instruction& i, LaneMask m) {
   if (!w.converged(all_lanes, m)) return Step::blocked;
+  if (w.cta->check) check::note_rows(w, i, 8 * static_cast<unsigned>(i.extra[1]), check::Use::load);
   const Ref* list = w.cta->launch.program->lists.data() + i.list;
   std::uint16_t values[4][8][8];
   for (int n = 0; n < i.extra[1]; ++n)
@@ -119,6 +121,7 @@ Step load_matrix(Warp& w, const Instruction& i, LaneMask m) {
 
 Step store_matrix(Warp& w, const Instruction& i, LaneMask m) {
   if (!w.converged(all_lanes, m)) return Step::blocked;
+  if (w.cta->check) check::note_rows(w, i, 8 * static_cast<unsigned>(i.extra[1]), check::Use::store);
   const Ref* list = w.cta->launch.program->lists.data() + i.list;
   for (int n = 0; n < i.extra[1]; ++n) {
     std::uint16_t values[8][8];

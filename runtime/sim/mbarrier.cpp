@@ -2,8 +2,9 @@
 
 #include <cstring>
 
+#include "runtime/sim/check/hooks.h"
+#include "runtime/sim/cluster.h"
 #include "runtime/sim/decode.h"
-#include "runtime/sim/machine.h"
 
 namespace tilewright::runtime::sim {
 
@@ -14,14 +15,23 @@ namespace {
 constexpr std::uint64_t magic = 1ull << 63;   // with bit 62 clear: memory nobody wrote is all ones
 constexpr std::uint32_t largest_count = (1u << 20) - 1;
 
-void settle_phase(Mbarrier& b) {
-  if (b.pending == 0 && b.bytes == 0) {
-    b.phase ^= 1;
-    b.pending = b.expected;
-  }
+/// Whether the phase was complete, so that the next one has begun.
+bool settle_phase(Mbarrier& b) {
+  if (b.pending != 0 || b.bytes != 0) return false;
+  b.phase ^= 1;
+  b.pending = b.expected;
+  return true;
 }
 
 std::string place(std::uint64_t address) { return "the mbarrier at shared address " + hex(address); }
+
+void settle(Cta& cta, std::uint64_t address, Mbarrier b, int lane) {
+  if (cta.check && b.pending == 0 && b.bytes < 0)
+    throw Fault{"all arrivals of the phase have come to " + place(address) + " and " + std::to_string(-b.bytes) + " bytes more have landed than it expects: it cannot complete", lane};
+  const bool complete = settle_phase(b);
+  store_mbarrier(cta, address, b);
+  if (complete && cta.check) check::note_phase(cta, address);
+}
 
 }  // namespace
 
@@ -62,8 +72,7 @@ void arrive_mbarrier(Cta& cta, std::uint64_t address, std::uint32_t count, int l
                     " in a phase and waits for " + std::to_string(b.pending) + " more" +
                     (b.bytes ? " and for " + std::to_string(b.bytes) + " bytes" : ""), lane};
   b.pending -= count;
-  settle_phase(b);
-  store_mbarrier(cta, address, b);
+  settle(cta, address, b, lane);
 }
 
 void complete_bytes(Cta& cta, std::uint64_t address, std::uint32_t bytes, int lane) {
@@ -71,8 +80,7 @@ void complete_bytes(Cta& cta, std::uint64_t address, std::uint32_t bytes, int la
   b.bytes -= static_cast<std::int32_t>(bytes);
   if (b.bytes < -static_cast<std::int32_t>(largest_count))
     throw Fault{std::to_string(-b.bytes) + " bytes landed at " + place(address) + " without being expected", lane};
-  settle_phase(b);
-  store_mbarrier(cta, address, b);
+  settle(cta, address, b, lane);
 }
 
 namespace {
@@ -91,6 +99,7 @@ Step init(Warp& w, const Instruction& i, LaneMask m) {
     if (count == 0 || count > largest_count)
       throw Fault{"mbarrier.init with " + std::to_string(count) + " arrivals; expected 1 to " + std::to_string(largest_count), static_cast<int>(l)};
     w.cta->shared_at(a, 8, 8, static_cast<int>(l), "mbarrier.init");
+    if (w.cta->check) check::note_init(w, i, l, a);
     store_mbarrier(*w.cta, a, {count, count, 0, 0, true});
   });
   return Step::next;
@@ -100,6 +109,7 @@ Step inval(Warp& w, const Instruction& i, LaneMask m) {
   each_lane(m, [&](unsigned l) {
     const std::uint64_t a = shared_address(lane_address(w, i, 0, i.extra[0], l));
     load_mbarrier(*w.cta, a, static_cast<int>(l));
+    if (w.cta->check) check::note_invalidation(w, i, l, a);
     std::memset(w.cta->shared.data() + a, 0, 8);
     ++w.cta->effects;
   });
@@ -120,6 +130,7 @@ Step expect_tx(Warp& w, const Instruction& i, LaneMask m) {
     std::uint64_t a;
     Cta& cta = target(w, i, a, l);
     expect(cta, a, w.in<std::uint32_t>(i.in[1])[l], static_cast<int>(l));
+    if (cta.check) check::note_expected(w, i, cta, a, w.in<std::uint32_t>(i.in[1])[l]);
   });
   return Step::next;
 }
@@ -140,6 +151,7 @@ Step arrive(Warp& w, const Instruction& i, LaneMask m) {
     const int lane = static_cast<int>(l);
     const std::uint64_t state = load_mbarrier(cta, a, lane).pack();
     if (i.extra[1]) expect(cta, a, w.in<std::uint32_t>(i.in[1])[l], lane);
+    if (i.extra[1] && cta.check) check::note_expected(w, i, cta, a, w.in<std::uint32_t>(i.in[1])[l]);
     const std::uint32_t count = !i.extra[1] && i.extra[3] ? w.in<std::uint32_t>(i.in[1])[l] : 1;
     if (i.extra[2] && count >= load_mbarrier(cta, a, lane).pending)
       throw Fault{"mbarrier.arrive.noComplete would complete the phase of " + place(a), lane};
@@ -148,20 +160,29 @@ Step arrive(Warp& w, const Instruction& i, LaneMask m) {
       b.expected -= std::min(b.expected, count);
       store_mbarrier(cta, a, b);
     }
+    if (cta.check) check::note_arrivals(w, i, cta, a, count);
     arrive_mbarrier(cta, a, count, lane);
     w.out<std::uint64_t>(i.out[0])[l] = state;
   });
   return Step::next;
 }
 
+// Once for what has happened so far: a warp that only waits must come to rest.
+bool returns_early(Warp& w) {
+  if (w.returned_early_at == w.cta->effects || !w.cta->cluster.schedule.returns_early()) return false;
+  w.returned_early_at = w.cta->effects;
+  return true;
+}
+
 Step wait(Warp& w, const Instruction& i, LaneMask m, bool blocking) {
   LaneMask done = 0;
-  std::uint64_t last = 0;
+  std::uint64_t last = 0, noted = 0;
   std::uint32_t wanted = 0;
   each_lane(m, [&](unsigned l) {
     const std::uint64_t a = shared_address(lane_address(w, i, 0, i.extra[0], l));
     const Mbarrier b = load_mbarrier(*w.cta, a, static_cast<int>(l));
     const std::uint32_t phase = i.extra[4] ? w.in<std::uint32_t>(i.in[1])[l] & 1 : Mbarrier::unpack(w.in<std::uint64_t>(i.in[1])[l]).phase;
+    if (w.cta->check && a != noted) check::note_wait(w, i, noted = a, phase, b.phase != phase);
     if (b.phase != phase) {
       done |= 1u << l;
     } else {
@@ -169,7 +190,7 @@ Step wait(Warp& w, const Instruction& i, LaneMask m, bool blocking) {
       wanted = phase;
     }
   });
-  if (done == 0 && blocking && !w.group().block.give_up)
+  if (done == 0 && blocking && !w.group().block.give_up && !returns_early(w))
     return w.block(Block::Kind::mbarrier, static_cast<std::uint32_t>(last), wanted);
   w.set_predicate(i.out[0], m, done);
   return done == m ? Step::next : Step::yielded;
@@ -179,7 +200,7 @@ Step test_wait(Warp& w, const Instruction& i, LaneMask m) { return wait(w, i, m,
 Step try_wait(Warp& w, const Instruction& i, LaneMask m) { return wait(w, i, m, true); }
 
 void take_scope(Decode& d) {
-  d.take_any({"release", "acquire", "relaxed"});
+  if (d.take_any({"release", "acquire", "relaxed"}) == "relaxed") d.instruction().order = MemoryOrder::relaxed;
   d.take_any({"cta", "cluster"});
   const std::string_view space = d.take_any({"shared::cta", "shared::cluster", "shared"});
   d.instruction().space = space.empty() ? MemorySpace::generic : space == "shared::cluster" ? MemorySpace::cluster : MemorySpace::shared;

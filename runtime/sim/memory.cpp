@@ -20,7 +20,7 @@ std::string hex(std::uint64_t v) {
 }  // namespace
 
 GlobalMemory::~GlobalMemory() {
-  for (const auto& [address, size] : live_) std::free(reinterpret_cast<void*>(address));
+  for (const auto& [address, allocation] : live_) std::free(reinterpret_cast<void*>(address));
 }
 
 std::uint64_t GlobalMemory::allocate(std::size_t bytes) {
@@ -32,7 +32,7 @@ std::uint64_t GlobalMemory::allocate(std::size_t bytes) {
   const auto address = reinterpret_cast<std::uint64_t>(p);
   for (auto it = freed_.begin(); it != freed_.end();)
     it = it->first < address + size && it->first + it->second > address ? freed_.erase(it) : std::next(it);
-  live_[address] = size;
+  live_[address] = {size, std::make_unique<check::Written>(size)};
   return address;
 }
 
@@ -41,7 +41,7 @@ void GlobalMemory::release(std::uint64_t address) {
   const auto it = live_.find(address);
   if (it == live_.end())
     throw Error("release of address " + hex(address) + ", which is " + describe(address, 1) + "; expected the beginning of an allocation");
-  freed_[address] = it->second;
+  freed_[address] = it->second.bytes;
   if (freed_.size() > 4096) freed_.erase(freed_.begin());
   std::free(reinterpret_cast<void*>(address));
   live_.erase(it);
@@ -55,12 +55,23 @@ void GlobalMemory::take_back(const Range& range) {
 GlobalMemory::Range GlobalMemory::find(std::uint64_t address, std::uint64_t bytes) const {
   if (auto it = live_.upper_bound(address); it != live_.begin()) {
     --it;
-    const Range r{it->first, it->first + it->second};
+    const Range r{it->first, it->first + it->second.bytes, it->second.written.get()};
     if (r.holds(address, bytes)) return r;
   }
   for (const Range& r : lent_)
     if (r.holds(address, bytes)) return r;
   return {};
+}
+
+void GlobalMemory::mark_written(std::uint64_t address, std::uint64_t bytes) {
+  const Range r = find(address, bytes);
+  if (r.begin < r.end && r.written) r.written->mark(address - r.begin, address - r.begin + bytes);
+}
+
+std::string GlobalMemory::within(std::uint64_t address) const {
+  const Range r = find(address, 1);
+  if (r.begin >= r.end) return describe(address, 1);
+  return "byte " + std::to_string(address - r.begin) + (r.written ? " of an allocation of " : " of the caller's memory of ") + std::to_string(r.end - r.begin);
 }
 
 std::string GlobalMemory::describe(std::uint64_t address, std::uint64_t bytes) const {
@@ -77,7 +88,7 @@ std::string GlobalMemory::describe(std::uint64_t address, std::uint64_t bytes) c
   }
   auto it = live_.upper_bound(address);
   if (it != live_.begin()) {
-    const auto& [begin, size] = *std::prev(it);
+    const std::uint64_t begin = std::prev(it)->first, size = std::prev(it)->second.bytes;
     if (address < begin + size)
       return std::to_string(address - begin) + " bytes into an allocation of " + std::to_string(size) + " bytes, " +
              std::to_string(address + bytes - begin - size) + " bytes past its end";
@@ -85,7 +96,7 @@ std::string GlobalMemory::describe(std::uint64_t address, std::uint64_t bytes) c
       return std::to_string(address - begin - size) + " bytes behind the end of an allocation of " + std::to_string(size) + " bytes";
   }
   if (it != live_.end() && it->first - address < 1u << 20)
-    return std::to_string(it->first - address) + " bytes before an allocation of " + std::to_string(it->second) + " bytes";
+    return std::to_string(it->first - address) + " bytes before an allocation of " + std::to_string(it->second.bytes) + " bytes";
   return "in no allocation";
 }
 

@@ -3,8 +3,11 @@
 #include <cstddef>
 #include <cstdint>
 #include <map>
+#include <memory>
 #include <string>
 #include <vector>
+
+#include "runtime/sim/check/written.h"
 
 namespace tilewright::runtime::sim {
 
@@ -19,6 +22,7 @@ class GlobalMemory {
   struct Range {
     std::uint64_t begin = 1;
     std::uint64_t end = 0;
+    check::Written* written = nullptr;   // null: all of it counts as written
     bool holds(std::uint64_t address, std::uint64_t bytes) const {
       return address >= begin && address < end && bytes <= end - address;
     }
@@ -28,11 +32,19 @@ class GlobalMemory {
   void take_back(const Range& range);
   /// The live allocation or lent range that holds all of [address, address + bytes), or an empty range.
   Range find(std::uint64_t address, std::uint64_t bytes) const;
+  /// Notes that somebody has written [address, address + bytes), where it lies in an allocation.
+  void mark_written(std::uint64_t address, std::uint64_t bytes);
+  /// For people: where a valid address lies ("byte 48 of an allocation of 1024").
+  std::string within(std::uint64_t address) const;
   /// For people: where an address that is not valid lies ("48 bytes behind an allocation of 1024 bytes").
   std::string describe(std::uint64_t address, std::uint64_t bytes) const;
 
  private:
-  std::map<std::uint64_t, std::size_t> live_;
+  struct Allocation {
+    std::size_t bytes = 0;
+    std::unique_ptr<check::Written> written;
+  };
+  std::map<std::uint64_t, Allocation> live_;
   std::map<std::uint64_t, std::size_t> freed_;
   std::vector<Range> lent_;
 };

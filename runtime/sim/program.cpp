@@ -1,6 +1,7 @@
 // Whole-kernel decoding: slots, memory layout, families, branch targets.
 #include "runtime/sim/program.h"
 
+#include <algorithm>
 #include <cstring>
 
 #include "runtime/sim/control.h"
@@ -132,6 +133,7 @@ std::uint64_t ProgramBuilder::variable_address(ptx::VariableRef v, ptx::Space* s
     const std::uint64_t address = memory_.allocate(var.bytes);
     std::memset(reinterpret_cast<void*>(address), 0, var.bytes);
     if (!var.initial.empty()) std::memcpy(reinterpret_cast<void*>(address), var.initial.data(), var.initial.size());
+    memory_.mark_written(address, var.bytes);
     it = module_addresses_.emplace(v.index, address).first;
   }
   return it->second;
@@ -222,6 +224,7 @@ std::unique_ptr<Program> ProgramBuilder::build() {
       decoder->second(d);
       d.finish();
       if (!i.exec) d.unsupported();
+      note_granule(s, i);
     } catch (const Error& e) {
       throw Error("kernel '" + function_.name + "', PTX line " + std::to_string(s.ptx_line) + " `" + one_line(s.text) + "`" +
                   author_line(*module_, s) + ": " + e.what());
@@ -235,9 +238,40 @@ std::unique_ptr<Program> ProgramBuilder::build() {
   return std::move(program_);
 }
 
+// The checks tell bytes apart as far as the kernel does.
+void ProgramBuilder::note_granule(const ptx::Statement& s, const Instruction& i) {
+  const std::string_view name = s.parts[0];
+  const unsigned bytes = unsigned{i.bytes} * i.elements;
+  if ((name != "ld" && name != "ldu" && name != "st") || bytes == 0 || bytes >= 4) return;
+  const bool generic = i.space == MemorySpace::generic;
+  if (generic || i.space == MemorySpace::shared || i.space == MemorySpace::cluster) program_->shared_granule = std::min(program_->shared_granule, bytes);
+  if (generic || i.space == MemorySpace::global) program_->global_granule = std::min(program_->global_granule, bytes);
+}
+
+namespace {
+
+/// How many of the registers in an instruction's list it writes.
+std::uint32_t outputs_in_list(const ptx::Statement& s, const Instruction& i) {
+  const std::string_view name = s.parts[0];
+  if (name == "ld" || name == "ldu" || name == "ldmatrix") return i.list_count;
+  if (name == "mov") return !s.operands.empty() && s.operands[0].kind == ptx::Operand::Kind::vector ? i.list_count : 0;
+  return name == "mma" ? static_cast<std::uint32_t>(i.extra[3]) : 0;
+}
+
+}  // namespace
+
 // Registers of an asynchronous wgmma may be touched only behind a wait; code that moves one earlier first settles the wgmma.
 void ProgramBuilder::guard_watched() {
   if (watched_.empty()) return;
+  // Copies of such registers, and what is copied into one, take part.
+  const auto copies = [&](const Instruction& i) {
+    return i.statement < function_.statements.size() && program_->statement(i).parts[0] == "mov" && i.list_count == 0 && i.out[0] > 0 && i.bytes != 0;
+  };
+  for (std::size_t before = 0; before != watched_.size();) {
+    before = watched_.size();
+    for (const Instruction& i : program_->code)
+      if (copies(i) && i.in[0] > 0 && (watched_.contains(i.in[0]) || watched_.contains(i.out[0]))) watched_.insert({i.in[0], i.out[0]});
+  }
   for (Instruction& i : program_->code) {
     if (i.group == InstructionClass::wgmma) continue;
     bool touches = false;
@@ -245,6 +279,8 @@ void ProgramBuilder::guard_watched() {
     for (const Ref r : i.out) touches |= watched_.contains(r);
     for (std::uint32_t n = 0; n < i.list_count; ++n) touches |= watched_.contains(program_->lists[i.list + n]);
     if (!touches) continue;
+    if (i.statement < function_.statements.size()) i.list_outputs = outputs_in_list(program_->statement(i), i);
+    i.copies_register = copies(i);
     i.inner = i.exec;
     i.exec = settle_wgmma_then;
   }

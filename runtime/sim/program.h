@@ -33,6 +33,10 @@ using Execute = Step (*)(Warp&, const Instruction&, LaneMask active);
 /// A register or a constant: >= 0 byte offset in the warp's registers, < 0 the constant number ~ref in slot units.
 using Ref = std::int32_t;
 
+/// How a memory instruction orders others: `volatile` counts as relaxed.
+enum class MemoryOrder : std::uint8_t { weak, relaxed, acquire, release, acq_rel };
+/// Whom a strong access or a fence reaches.
+enum class MemoryScope : std::uint8_t { none, cta, cluster, gpu, sys };
 enum class MemorySpace : std::uint8_t { generic, global, shared, cluster, local, param };
 
 struct Instruction {
@@ -44,6 +48,8 @@ struct Instruction {
   MemorySpace space = MemorySpace::generic;
   std::uint8_t bytes = 0;                // of one element in memory
   std::uint8_t elements = 1;
+  MemoryOrder order = MemoryOrder::weak;
+  MemoryScope scope = MemoryScope::none;
   std::array<Ref, 5> in{};
   std::array<Ref, 2> out{};
   std::int64_t offset = 0;               // of an address
@@ -51,6 +57,8 @@ struct Instruction {
   std::uint32_t target = 0;              // branch
   std::uint32_t list = 0;                // operands beyond in/out: program.lists[list, list + list_count)
   std::uint32_t list_count = 0;
+  std::uint32_t list_outputs = 0;        // of them, from the first on, written by an instruction on registers that some wgmma uses
+  bool copies_register = false;          // such an instruction that moves a register or a constant as it is
   std::array<std::int32_t, 6> extra{};   // meaning belongs to the family
   std::uint32_t statement = 0;           // its PTX
 };
@@ -75,7 +83,8 @@ struct Program {
   std::uint32_t dynamic_shared = shared_base;      // where extern shared memory begins, in the shared window
   std::uint32_t local_bytes = 0;                   // per thread
   std::uint32_t local_base = 16;
-  bool ordered = false;                            // CTAs run one after the other: their order may show in the result
+  unsigned shared_granule = 4, global_granule = 4; // least bytes of an access, 1 to 4
+  bool ordered = false;                            // CTAs talk through global memory: one host thread runs them, since their order may show
 
   const ptx::Statement& statement(const Instruction& i) const { return function->statements[i.statement]; }
   /// "PTX line 12 `add.s32 ...;` (kernel.cpp:34)".

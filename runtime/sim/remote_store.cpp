@@ -2,6 +2,7 @@
 #include <cstring>
 
 #include "runtime/sim/access.h"
+#include "runtime/sim/check/hooks.h"
 #include "runtime/sim/cluster.h"
 #include "runtime/sim/copy.h"
 #include "runtime/sim/mbarrier.h"
@@ -17,6 +18,7 @@ struct RemoteStore final : AsyncOperation {
   std::uint64_t to = 0, barrier = 0;
   std::array<std::byte, 32> value{};
   std::uint32_t bytes = 0;
+  check::Flight flight;
 
   void perform(Cta& cta) override {
     const int l = static_cast<int>(lane);
@@ -24,6 +26,7 @@ struct RemoteStore final : AsyncOperation {
     Cta& target = cta.owner(place, l);
     if (&cta.owner(signal, l) != &target) throw Fault{"st.async to one CTA of the cluster that signals an mbarrier of another", l};
     std::memcpy(target.shared_at(place, bytes, bytes, l, "st.async"), value.data(), bytes);
+    if (target.check) check::note_landing(flight, target, signal, bytes);
     complete_bytes(target, signal, bytes, l);
   }
 };
@@ -31,6 +34,7 @@ struct RemoteStore final : AsyncOperation {
 // in: 0 address, 1 mbarrier; list: the elements; extra: 0, 1 wide addresses; more_offsets[0]: of the address
 Step issue(Warp& w, const Instruction& i, LaneMask m) {
   const Ref* list = w.cta->launch.program->lists.data() + i.list;
+  if (w.cta->check) check::note_issue(w, i);
   each_lane(m, [&](unsigned l) {
     auto op = std::make_unique<RemoteStore>();
     op->warp = w.index;
@@ -46,7 +50,9 @@ Step issue(Warp& w, const Instruction& i, LaneMask m) {
     op->bytes = i.bytes * i.list_count;
     for (unsigned n = 0; n < i.list_count; ++n) std::memcpy(op->value.data() + n * i.bytes, w.in<std::byte>(list[n]) + l * i.bytes, i.bytes);
     std::uint64_t place = op->to;
-    w.cta->owner(place, static_cast<int>(l)).shared_at(place, op->bytes, op->bytes, static_cast<int>(l), "st.async");
+    Cta& target = w.cta->owner(place, static_cast<int>(l));
+    target.shared_at(place, op->bytes, op->bytes, static_cast<int>(l), "st.async");
+    if (w.cta->check) check::note_remote_store({w, i, l}, op->flight, place, op->bytes, target, op->barrier & ((1ull << cluster_shift) - 1));
     w.cta->async.push(std::move(op));
   });
   ++w.cta->effects;

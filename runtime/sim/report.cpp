@@ -2,6 +2,7 @@
 #include <cstdio>
 #include <cstring>
 
+#include "runtime/sim/check/checker.h"
 #include "runtime/sim/cluster.h"
 #include "runtime/sim/mbarrier.h"
 #include "tilewright/error.h"
@@ -69,7 +70,7 @@ std::string Cta::blocked_text(const Warp&, const Group& g) const {
       const std::string name = launch.barrier_name(g.block.address);
       return "waits for the phase of parity " + std::to_string(g.block.parity) + " of the mbarrier " + (name.empty() ? "" : name + " ") + "at " + place + ": its phase has parity " +
              std::to_string(b.phase) + ", " + std::to_string(b.pending) + " of " + std::to_string(b.expected) + " arrivals pending, " +
-             std::to_string(b.bytes) + " bytes pending";
+             std::to_string(b.bytes) + " bytes pending" + (check ? check::pending_text(*check, g.block.address) : "");
     }
     case Block::Kind::named_barrier: {
       const NamedBarrier& b = barriers[g.block.address];

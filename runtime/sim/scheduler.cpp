@@ -2,6 +2,7 @@
 #include <algorithm>
 #include <cstring>
 
+#include "runtime/sim/cluster.h"
 #include "runtime/sim/observer.h"
 
 namespace tilewright::runtime::sim {
@@ -83,8 +84,9 @@ void merge_groups(Warp& w) {
 
 bool Warp::converged(LaneMask required, LaneMask active) {
   const LaneMask missing = required & live & ~group().mask;
+  if (const LaneMask off = required & group().mask & ~active; off != 0)
+    throw Fault{"the lanes " + hex(required & live) + " must execute this together, but lanes " + hex(off) + " of the warp do not take part: their guard is false", std::countr_zero(off)};
   if (missing == 0) return true;
-  (void)active;
   group().block = {Block::Kind::convergence, 0, 0, missing, false};
   return false;
 }
@@ -121,6 +123,7 @@ void Cta::start(const std::array<unsigned, 3>& place) {
   barriers = {};
   for (Warpgroup& g : warpgroups) g = {};
   async.clear();
+  async.set_policy(cluster.schedule.completion());
   pool_total = launch.entry_registers * static_cast<unsigned>(warps.size());
   pool_free = 0;
   effects = 0;
@@ -210,15 +213,16 @@ bool Cta::group_turn(Warp& w, std::size_t number, unsigned budget) {
 
 bool Cta::warp_turn(Warp& w) {
   bool moved = false;
+  const unsigned budget = cluster.schedule.budget(turn_budget);
   unsigned rounds = w.groups.size() > 1 ? turn_budget : 1;
-  const std::uint64_t end = w.executed + turn_budget;
+  const std::uint64_t end = w.executed + budget;
   w.turn_began = w.executed;
   while (rounds-- > 0 && w.live != 0 && w.executed < end) {
     if (w.groups.size() > 1) merge_groups(w);
     bool any = false;
     const std::size_t groups = w.groups.size();
     for (std::size_t n = 0; n < w.groups.size(); ++n) {
-      any |= group_turn(w, n, turn_budget);
+      any |= group_turn(w, n, budget);
       if (w.live == 0 || w.groups.size() != groups) break;
       if (any) break;
     }
@@ -246,8 +250,16 @@ bool Cta::let_waits_return() {
 bool Cta::round() {
   ++turn;
   bool moved = false;
-  for (Warp& w : warps)
-    if (w.live != 0) moved |= warp_turn(w);
+  Schedule& schedule = cluster.schedule;
+  std::array<bool, most_warps> rested{};
+  const std::vector<unsigned>& order = schedule.order(static_cast<unsigned>(warps.size()));
+  for (const unsigned n : order) {
+    if (warps[n].live == 0) continue;
+    rested[n] = schedule.rests(n, turn);
+    if (!rested[n]) moved |= warp_turn(warps[n]);
+  }
+  for (const unsigned n : order)   // nobody rests while nothing else moves
+    if (!moved && rested[n]) moved |= warp_turn(warps[n]);
   return async.advance(*this, turn, false) || moved;
 }
 

@@ -5,10 +5,12 @@
 #include <atomic>
 #include <cstring>
 #include <mutex>
+#include <optional>
 #include <thread>
 
+#include "runtime/sim/check/checker.h"
 #include "runtime/sim/cluster.h"
-#include "runtime/sim/decode.h"
+#include "runtime/sim/loaded_kernel.h"
 #include "runtime/sim/observer.h"
 #include "runtime/sim/tensor_map.h"
 #include "tilewright/error.h"
@@ -16,82 +18,11 @@
 namespace tilewright::runtime::sim {
 namespace {
 
-constexpr unsigned most_shared = 227 * 1024;
-constexpr unsigned register_file = 65536;
-constexpr unsigned most_cluster = 8;                       // that every card runs
+constexpr unsigned thread_slots = 2048;                    // of a multiprocessor
+constexpr unsigned most_resident = 32;                     // CTAs of a multiprocessor
+constexpr std::size_t side_by_side = 12;                   // clusters that a seed mixes
+constexpr std::uint64_t most_shuffled = 1u << 16;          // clusters whose order a seed decides
 constexpr std::uint64_t patience = 20'000;                 // warp instructions that a cluster polls before another one begins beside it
-
-class SimulatedKernel final : public LoadedKernel {
- public:
-  SimulatedKernel(std::shared_ptr<GlobalMemory> memory, const KernelImage& image) : memory_(std::move(memory)) {
-    auto module = std::make_shared<ptx::Module>(ptx::parse(image.ptx));
-    const auto f = std::find_if(module->entries.begin(), module->entries.end(), [&](const auto& e) { return e.name == image.name; });
-    if (f == module->entries.end()) {
-      std::string known;
-      for (const auto& e : module->entries) known += (known.empty() ? "" : ", ") + e.name;
-      throw Error("the PTX has no kernel '" + image.name + "'; it has: " + (known.empty() ? "none" : known));
-    }
-    shape(*f, image);
-    try {
-      program_ = ProgramBuilder(module, *f, *memory_, variables_).build();
-    } catch (...) {
-      release_variables();
-      throw;
-    }
-    dynamic_shared_ = image.dynamic_shared_bytes;
-    const std::uint64_t shared = std::uint64_t{program_->dynamic_shared} - shared_base + dynamic_shared_;
-    if (shared > most_shared) {
-      release_variables();
-      throw Error("kernel '" + image.name + "' asks for " + std::to_string(shared) + " bytes of shared memory; a CTA has at most " + std::to_string(most_shared));
-    }
-  }
-  ~SimulatedKernel() override { release_variables(); }
-
-  const Program& program() const { return *program_; }
-  std::array<unsigned, 3> block() const { return block_; }
-  std::array<unsigned, 3> cluster() const { return cluster_; }
-  unsigned dynamic_shared() const { return dynamic_shared_; }
-  unsigned entry_registers() const { return entry_registers_; }
-  DeviceVariable variable(const std::string& name) const {
-    const auto& all = program_->module->variables;
-    for (const auto& [index, address] : variables_)
-      if (all[index].name == name) return {address, static_cast<std::size_t>(all[index].bytes)};
-    throw Error("kernel '" + program_->function->name + "' uses no variable '" + name + "' in global memory");
-  }
-
- private:
-  void shape(const ptx::Function& f, const KernelImage& image) {
-    const auto product = [](const std::array<unsigned, 3>& n) { return n[0] * n[1] * n[2]; };
-    block_ = product(f.required_threads) ? f.required_threads : std::array<unsigned, 3>{image.threads ? image.threads : product(f.maximum_threads), 1, 1};
-    const unsigned threads = product(block_);
-    if (threads == 0 || threads > 1024) throw Error("kernel '" + image.name + "' with " + std::to_string(threads) + " threads a CTA; expected 1 to 1024");
-    if (image.threads && image.threads != threads)
-      throw Error("kernel '" + image.name + "' is given " + std::to_string(image.threads) + " threads a CTA, its PTX requires " + std::to_string(threads));
-    if (const unsigned most = product(f.maximum_threads); most && threads > most)
-      throw Error("kernel '" + image.name + "' with " + std::to_string(threads) + " threads a CTA, its PTX allows at most " + std::to_string(most));
-    cluster_ = product(f.required_cluster) ? f.required_cluster : image.cluster;
-    if (product(f.required_cluster) && product(image.cluster) > 1 && image.cluster != f.required_cluster)
-      throw Error("kernel '" + image.name + "' is given clusters of " + place_of(image.cluster) + " CTAs, its PTX requires " + place_of(f.required_cluster));
-    if (product(cluster_) == 0 || product(cluster_) > most_cluster)
-      throw Error("kernel '" + image.name + "' with clusters of " + std::to_string(product(cluster_)) + " CTAs; expected 1 to " + std::to_string(most_cluster));
-    const unsigned warps = (threads + warp_lanes - 1) / warp_lanes;
-    unsigned registers = std::min(256u, register_file / (warps * warp_lanes * std::max(1u, f.minimum_ctas)) / 8 * 8);
-    if (f.maximum_registers) registers = std::min(registers, (f.maximum_registers + 7) / 8 * 8);
-    entry_registers_ = registers;
-  }
-  void release_variables() {
-    for (const auto& [index, address] : variables_) memory_->release(address);
-    variables_.clear();
-  }
-
-  std::shared_ptr<GlobalMemory> memory_;
-  std::map<std::uint32_t, std::uint64_t> variables_;   // the module's global and constant memory
-  std::unique_ptr<Program> program_;
-  std::array<unsigned, 3> block_{1, 1, 1};
-  std::array<unsigned, 3> cluster_{1, 1, 1};
-  unsigned dynamic_shared_ = 0;
-  unsigned entry_registers_ = 0;
-};
 
 class SimulatedDevice final : public Device {
  public:
@@ -109,13 +40,13 @@ class SimulatedDevice final : public Device {
     memory_->release(address);
   }
   void copy_to_device(DeviceAddress to, const void* from, std::size_t bytes) override {
-    if (auto* place = checked(to, bytes, "copy to the device"); bytes) std::memcpy(place, from, bytes);
+    if (auto* place = checked(to, bytes, "copy to the device"); bytes) std::memcpy(place, from, bytes), memory_->mark_written(to, bytes);
   }
   void copy_to_host(void* to, DeviceAddress from, std::size_t bytes) override {
     if (auto* place = checked(from, bytes, "copy to the host"); bytes) std::memcpy(to, place, bytes);
   }
   void fill(DeviceAddress to, std::uint8_t value, std::size_t bytes) override {
-    if (auto* place = checked(to, bytes, "fill"); bytes) std::memset(place, value, bytes);
+    if (auto* place = checked(to, bytes, "fill"); bytes) std::memset(place, value, bytes), memory_->mark_written(to, bytes);
   }
   EncodedTensorMap encode(const TensorMapSpec& s) override { return encode_tensor_map(s); }
   std::unique_ptr<LoadedKernel> load(const KernelImage& image) override {
@@ -142,6 +73,15 @@ class SimulatedDevice final : public Device {
   void watch(std::shared_ptr<Instrument> instrument) {
     const std::lock_guard lock(mutex_);
     instrument_ = std::move(instrument);
+  }
+  void set_schedule(std::uint64_t seed) {
+    const std::lock_guard lock(mutex_);
+    options_.schedule = seed;
+    launches_ = 0;
+  }
+  void set_checks(bool on) {
+    const std::lock_guard lock(mutex_);
+    options_.checks = on;
   }
   void lend(const GlobalMemory::Range& range) {
     const std::lock_guard lock(mutex_);
@@ -171,6 +111,8 @@ class SimulatedDevice final : public Device {
   SimulatorStatistics statistics_;
   std::shared_ptr<Instrument> instrument_;
   std::uint64_t grids_ = 0;
+  std::uint64_t launches_ = 0;   // since the schedule was set
+  std::shared_ptr<check::GlobalShadow> last_shadow_;   // of the launch before
 };
 
 std::vector<std::byte> parameter_bytes(const ptx::Function& f, std::span<const KernelParameter> given) {
@@ -210,7 +152,20 @@ void SimulatedDevice::launch(LoadedKernel& loaded, const LaunchGeometry& geometr
   l.memory = memory_.get();
   l.options = &options_;
   l.grid_id = ++grids_;
-  run(l, ctas / (std::uint64_t{l.cluster[0]} * l.cluster[1] * l.cluster[2]));
+  l.stream = launches_++;
+  const unsigned together = l.cluster[0] * l.cluster[1] * l.cluster[2];
+  const std::uint64_t bytes = std::uint64_t{p.dynamic_shared} + l.dynamic_shared;   // with the KiB of the system
+  const std::uint64_t each = std::min<std::uint64_t>({most_resident, thread_slots / ((l.threads + 31) / 32 * 32), (most_shared + shared_base) / bytes});
+  l.multiprocessors = multiprocessors();
+  l.resident = std::max<std::uint64_t>(1, l.multiprocessors * std::max<std::uint64_t>(1, each) / together);
+  std::optional<check::LaunchChecker> checks;
+  if (options_.checks) {
+    checks.emplace(p.global_granule, geometry.programmatic ? std::move(last_shadow_) : nullptr, geometry.programmatic);
+    l.checks = &*checks;
+  }
+  last_shadow_.reset();
+  run(l, ctas / together);
+  if (checks) last_shadow_ = checks->shadow;
 }
 
 /// Takes clusters from `next` and runs them one after the other. One that polls for what another writes stays, and the next one
@@ -220,6 +175,7 @@ class Worker {
   Worker(const Launch& l, std::atomic<std::uint64_t>& next, std::uint64_t count, Observer* observer) : launch_(l), next_(next), count_(count), observer_(observer) {}
 
   void run() {
+    if (launch_.program->ordered && launch_.options->schedule) return run_mixed();
     while (admit()) {
       for (std::uint64_t waited = 0; !running_.empty();) {
         const std::uint64_t before = launch_.effects.load(std::memory_order_relaxed);
@@ -228,7 +184,7 @@ class Worker {
           waited = 0;
           continue;
         }
-        waited += patience_;
+        waited += polled_ ? patience_ / 64 + 1 : patience_;
         if (waited > launch_.options->step_limit) give_up(waited);
         std::this_thread::yield();
       }
@@ -245,9 +201,30 @@ class Worker {
   std::uint64_t at() const { return at_; }
 
  private:
+  // CTAs that talk, under a seed: a few side by side, begun in any order and for as long as the schedule says.
+  void run_mixed() {
+    Schedule schedule(launch_.options->schedule, launch_.stream << 32 | 0xffffffffu);
+    for (std::uint32_t n = 0; n < std::min<std::uint64_t>(count_, most_shuffled); ++n) order_.push_back(n);
+    for (std::size_t n = order_.size(); n > 1; --n) std::swap(order_[n - 1], order_[schedule.below(static_cast<std::uint32_t>(n))]);
+    for (std::uint64_t waited = 0;;) {
+      while (running_.size() < side_by_side && admit()) {}
+      if (running_.empty()) return;
+      const std::uint64_t before = launch_.effects.load(std::memory_order_relaxed);
+      const std::size_t n = schedule.below(static_cast<std::uint32_t>(running_.size()));
+      const std::uint64_t executed = running_[n]->executed();
+      const Cluster::State state = running_[n]->run(patience_, 1 + schedule.below(1u << schedule.below(9)));
+      waited += running_[n]->executed() - executed;
+      if (state == Cluster::State::ended) end(n);
+      if (state == Cluster::State::ended || launch_.effects.load(std::memory_order_relaxed) != before) waited = 0;
+      else if (waited > patience_ * running_.size() && admit()) waited = 0;
+      else if (waited > launch_.options->step_limit) give_up(waited);
+    }
+  }
   bool admit() {
-    const std::uint64_t n = next_.fetch_add(1);
+    if (running_.size() >= launch_.resident) return false;
+    std::uint64_t n = next_.fetch_add(1);
     if (n >= count_) return false;
+    if (n < order_.size()) n = order_[n];
     if (idle_.empty()) idle_.push_back(std::make_unique<Cluster>(launch_));
     running_.push_back(std::move(idle_.back()));
     idle_.pop_back();
@@ -259,19 +236,30 @@ class Worker {
   std::size_t visit_all() {
     std::size_t ended = 0;
     for (std::size_t n = 0; n < running_.size();) {
-      if (running_[n]->run(patience_) == Cluster::State::polling) {
+      // One that polled before is asked shortly: another one must move first.
+      const bool asked = n < polled_;
+      if (running_[n]->run(asked ? patience_ / 64 + 1 : patience_) == Cluster::State::polling) {
         ++n;
+        polled_ = std::max(polled_, n);
         continue;
       }
-      idle_.push_back(std::move(running_[n]));
-      running_.erase(running_.begin() + static_cast<std::ptrdiff_t>(n));
+      end(n);
       ++ended;
     }
     return ended;
   }
+  void end(std::size_t n) {
+    idle_.push_back(std::move(running_[n]));
+    running_.erase(running_.begin() + static_cast<std::ptrdiff_t>(n));
+    polled_ = 0;
+  }
   [[noreturn]] void give_up(std::uint64_t waited) const {
     throw Error("no forward progress: kernel '" + launch_.program->function->name + "', " + running_.front()->name() + " executed " + std::to_string(waited) +
                 " warp instructions without a store, an arrival or an end; it polls for what nobody writes (another CTA, perhaps)\n" +
+                (running_.size() >= launch_.resident && next_.load() < count_
+                     ? "  all " + std::to_string(running_.size()) + " CTAs or clusters that a card of " + std::to_string(launch_.multiprocessors) +
+                           " multiprocessors holds at a time poll; " + std::to_string(count_ - next_.load()) + " more cannot begin before one ends\n"
+                     : "") +
                 running_.front()->blocked_report());
   }
 
@@ -282,6 +270,8 @@ class Worker {
   const std::uint64_t patience_ = std::min(patience, launch_.options->step_limit);
   std::uint64_t at_ = 0;
   std::vector<std::unique_ptr<Cluster>> running_, idle_;
+  std::size_t polled_ = 0;             // the first of those that run that have polled
+  std::vector<std::uint32_t> order_;   // in which the first clusters begin, where a seed decides it
 };
 
 void SimulatedDevice::run(const Launch& l, std::uint64_t clusters) {
@@ -334,6 +324,8 @@ auto& simulated(D& device) {
 SimulatorStatistics statistics(const Device& device) { return simulated(device).statistics(); }
 void reset_statistics(Device& device) { simulated(device).reset(); }
 void watch(Device& device, std::shared_ptr<Instrument> instrument) { simulated(device).watch(std::move(instrument)); }
+void set_schedule(Device& device, std::uint64_t seed) { simulated(device).set_schedule(seed); }
+void set_checks(Device& device, bool on) { simulated(device).set_checks(on); }
 void add_names(Device& device, const std::vector<RoleName>& roles, const std::vector<BarrierName>& barriers) { simulated(device).add_names(roles, barriers); }
 
 LentMemory::LentMemory(Device& device, std::vector<Range> ranges) : device_(device) {

@@ -30,6 +30,8 @@ struct BarrierName {
 struct SimulatorOptions {
   unsigned threads = 0;                        // host threads over CTAs; 0: one per core, at most 8
   std::uint64_t step_limit = 40'000'000;       // warp instructions of one CTA without a visible effect before it counts as stuck
+  std::uint64_t schedule = 0;                  // seed of what the machine leaves open; 0: warps in turn, copies in the order of their issue
+  bool checks = false;                         // races, missing fences and waits, memory nobody wrote (docs/simulator.md)
   std::vector<RoleName> roles;
   std::vector<BarrierName> barriers;
 };
@@ -57,6 +59,11 @@ std::unique_ptr<Device> make_simulated_device(const SimulatorOptions&);
 class Instrument;
 /// Later launches are watched by `instrument` (count/counting.h, shadow/shadow.h); null: by nothing. Error when `device` is of another kind.
 void watch(Device& device, std::shared_ptr<Instrument> instrument);
+/// Later launches follow this schedule: the order of warps and of CTAs that talk, when copies and products complete, whether a try_wait
+/// returns early. The same seed and the same launches give the same run. Error when `device` is of another kind.
+void set_schedule(Device& device, std::uint64_t seed);
+/// Whether later launches are checked. Error when `device` is of another kind.
+void set_checks(Device& device, bool on);
 
 /// Adds names that reports of later launches use, as a compiler's sidecar knows them. Error when `device` is of another kind.
 void add_names(Device& device, const std::vector<RoleName>& roles, const std::vector<BarrierName>& barriers);

@@ -3,6 +3,7 @@
 #include <cstring>
 
 #include "runtime/sim/access.h"
+#include "runtime/sim/check/hooks.h"
 #include "runtime/sim/copy.h"
 #include "runtime/sim/mbarrier.h"
 #include "runtime/sim/observer.h"
@@ -43,10 +44,14 @@ void complete(Warp& w, LaneMask m, std::uint32_t keep, bool open_too) {
 struct LateArrival final : AsyncOperation {
   std::vector<std::shared_ptr<SmallCopy>> copies;
   std::vector<std::uint64_t> barriers;   // one for each arriving lane
+  check::Flight flight;
 
   void perform(Cta& cta) override {
     for (const auto& c : copies) move(cta.warps[warp], *c);
-    for (const std::uint64_t b : barriers) arrive_mbarrier(cta, b, 1, static_cast<int>(lane));
+    for (const std::uint64_t b : barriers) {
+      if (cta.check) check::note_late_arrival(flight, cta.warps[warp], *instruction, b, 1);
+      arrive_mbarrier(cta, b, 1, static_cast<int>(lane));
+    }
   }
 };
 
@@ -56,6 +61,7 @@ Step issue(Warp& w, const Instruction& i, LaneMask m) {
   SmallCopy& c = *made;
   c.instruction = &i;
   c.lanes = m;
+  if (w.cta->check) check::note_issue(w, i);
   each_lane(m, [&](unsigned l) {
     const std::uint64_t to = shared_address(lane_address(w, i, 0, i.extra[0], l));
     w.cta->shared_at(to, i.bytes, i.bytes, static_cast<int>(l), "cp.async");
@@ -67,18 +73,21 @@ Step issue(Warp& w, const Instruction& i, LaneMask m) {
     const std::uint64_t from = w.in<std::uint64_t>(i.in[1])[l] + static_cast<std::uint64_t>(i.more_offsets[0]);
     if (read) c.from[l] = w.cta->global(from, read, i.bytes, static_cast<int>(l), "cp.async");
     c.group[l] = w.small_group[l];
+    if (w.cta->check) check::note_small_copy(w, i, l, to, from, read, i.bytes);
   });
   w.small_copies.push_back(std::move(made));
   return Step::next;
 }
 
 Step commit(Warp& w, const Instruction&, LaneMask m) {
+  if (w.cta->check) check::note_small_commit(w);
   each_lane(m, [&](unsigned l) { ++w.small_group[l]; });
   return Step::next;
 }
 
 Step wait_group(Warp& w, const Instruction& i, LaneMask m) {
   complete(w, m, static_cast<std::uint32_t>(i.extra[0]), i.extra[1]);
+  if (w.cta->check) check::note_small_wait(w, static_cast<std::size_t>(i.extra[0]), i.extra[1]);
   return Step::next;
 }
 
@@ -92,9 +101,14 @@ Step arrive(Warp& w, const Instruction& i, LaneMask m) {
   late->issued_turn = w.cta->turn;
   for (const auto& c : w.small_copies)
     if (c->lanes & m) late->copies.push_back(c);
+  if (w.cta->check) {
+    check::note_issue(w, i);
+    late->flight = check::small_flight(w);
+  }
   each_lane(m, [&](unsigned l) {
     const std::uint64_t a = shared_address(lane_address(w, i, 0, i.extra[0], l));
     Mbarrier b = load_mbarrier(*w.cta, a, static_cast<int>(l));
+    if (w.cta->check) check::note_use(w, *w.cta, a);
     if (!i.extra[1]) {
       ++b.pending;
       store_mbarrier(*w.cta, a, b);

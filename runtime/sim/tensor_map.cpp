@@ -125,6 +125,10 @@ void check_target(Cta& cta, const TensorMapSpec& s, std::uint64_t shared, int la
 
 }  // namespace
 
+void each_box_row(const TensorMapSpec& s, const std::array<std::int32_t, 5>& at, std::uint64_t shared, const std::function<void(const BoxRow&)>& f) {
+  each_row(s, at, shared, [&](std::uint64_t to, std::uint64_t global, std::int64_t first, std::int64_t last) { f({to, global, first, last}); });
+}
+
 void load_box(Cta& cta, const TensorMapSpec& s, const std::array<std::int32_t, 5>& at, std::uint64_t shared, int lane) {
   check_target(cta, s, shared, lane, "TMA load");
   const unsigned size = size_of(s.element);

@@ -3,6 +3,7 @@
 #include <array>
 #include <cstddef>
 #include <cstdint>
+#include <functional>
 
 #include "runtime/device/device.h"
 
@@ -22,6 +23,14 @@ TensorMapSpec decode_tensor_map(const std::byte* bytes, int lane);
 std::uint32_t box_bytes(const TensorMapSpec&);
 
 enum class Reduction : std::uint8_t { none, add, min, max, bit_and, bit_or, bit_xor };
+
+/// A row of a box: its shared address before the swizzle, the global address of its first element, and which of its elements lie
+/// inside the tensor.
+struct BoxRow {
+  std::uint64_t shared = 0, global = 0;
+  std::int64_t first = 0, last = 0;
+};
+void each_box_row(const TensorMapSpec&, const std::array<std::int32_t, 5>& at, std::uint64_t shared, const std::function<void(const BoxRow&)>&);
 
 /// Global to shared: elements outside the tensor become zero. Address arithmetic wraps modulo 2^64.
 void load_box(Cta&, const TensorMapSpec&, const std::array<std::int32_t, 5>& at, std::uint64_t shared, int lane);

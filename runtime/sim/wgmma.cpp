@@ -1,7 +1,10 @@
 // wgmma: products of a warpgroup, queued when issued and executed when a wait needs them, operands read at that time.
 #include <algorithm>
+#include <bit>
 #include <cstring>
 
+#include "runtime/sim/check/hooks.h"
+#include "runtime/sim/cluster.h"
 #include "runtime/sim/control.h"
 #include "runtime/sim/decode.h"
 #include "runtime/sim/numeric.h"
@@ -128,6 +131,32 @@ void check_warpgroup(Warp& w, LaneMask m) {
     throw Fault{"wgmma in a warpgroup of less than four warps: the CTA has " + std::to_string(w.cta->warps.size()) + " warps"};
 }
 
+/// The ranges of shared memory that a product reads.
+check::Ranges operands(const Cta& cta, const Instruction& i, const WgmmaRecord& r) {
+  constexpr unsigned chunk = SharedMatrix::chunk;
+  const std::uint64_t chunks = cta.shared.size() / chunk;
+  std::vector<std::uint64_t> read(chunks / 64 + 1);   // a bit a chunk
+  const unsigned k = static_cast<MatrixElement>(i.extra[1]) == MatrixElement::tf32 ? 8 : 16;
+  const auto matrix = [&](std::uint64_t descriptor, bool mn_major, unsigned rows) {
+    const SharedMatrix m(descriptor);
+    for (unsigned row = 0; row < rows; row += mn_major ? 8 : 1)
+      for (unsigned part = 0; part < (mn_major ? k : 2); ++part) {
+        const std::uint64_t n = (mn_major ? m.mn_major(row, part) : m.k_major(row, part)) / chunk;
+        if (n < chunks) read[n / 64] |= 1ull << n % 64;   // execution reports what lies outside
+      }
+  };
+  if (!(i.extra[2] & a_in_registers)) matrix(r.a, i.extra[2] & transpose_a, 64);
+  matrix(r.b, i.extra[2] & transpose_b, static_cast<unsigned>(i.extra[0]));
+  check::Ranges ranges;
+  for (std::uint64_t word = 0; word < read.size(); ++word)
+    for (std::uint64_t left = read[word]; left; left &= left - 1) {
+      const std::uint64_t begin = (word * 64 + static_cast<unsigned>(std::countr_zero(left))) * chunk;
+      if (!ranges.empty() && ranges.back().second == begin) ranges.back().second += chunk;
+      else ranges.emplace_back(begin, begin + chunk);
+    }
+  return ranges;
+}
+
 Step issue(Warp& w, const Instruction& i, LaneMask m) {
   if (!w.converged(all_lanes, m)) return Step::blocked;
   check_warpgroup(w, m);
@@ -136,16 +165,19 @@ Step issue(Warp& w, const Instruction& i, LaneMask m) {
   if (!(i.extra[2] & a_in_registers)) r.a = w.in<std::uint64_t>(i.in[0])[0];
   r.b = w.in<std::uint64_t>(i.in[1])[0];
   r.accumulate = i.extra[2] & constant_scale ? i.extra[4] != 0 : (w.predicates[static_cast<std::size_t>(i.in[2])] & 1) != 0;
+  if (w.cta->check) check::note_product(w, i, [&] { return operands(*w.cta, i, r); });
   mark(w, i, 1);
   w.cta->warpgroups[w.index / 4].issued[w.index % 4].push_back(r);
   ++w.wgmma_issued;
   ++w.cta->effects;
+  if (w.cta->cluster.schedule.product_is_early()) complete_until(*w.cta, w.index / 4, w.wgmma_issued);
   return Step::next;
 }
 
 Step commit(Warp& w, const Instruction&, LaneMask m) {
   if (!w.converged(all_lanes, m)) return Step::blocked;
   w.wgmma_commits.push_back(w.wgmma_issued);
+  if (w.cta->check) check::note_product_commit(w);
   return Step::next;
 }
 
@@ -156,10 +188,15 @@ Step wait_group(Warp& w, const Instruction& i, LaneMask m) {
   if (commits.size() <= keep) return Step::next;
   if (!complete_until(*w.cta, w.index / 4, commits[commits.size() - 1 - keep])) return w.block(Block::Kind::wgmma);
   commits.erase(commits.begin(), commits.end() - static_cast<std::ptrdiff_t>(keep));
+  if (w.cta->check) check::note_product_wait(w, keep);
   return Step::next;
 }
 
-Step fence(Warp& w, const Instruction&, LaneMask m) { return w.converged(all_lanes, m) ? Step::next : Step::blocked; }
+Step fence(Warp& w, const Instruction&, LaneMask m) {
+  if (!w.converged(all_lanes, m)) return Step::blocked;
+  if (w.cta->check) check::note_product_fence(w);
+  return Step::next;
+}
 
 unsigned shape_n(Decode& d, unsigned k) {
   const std::string_view shape = d.next_modifier();
@@ -259,7 +296,9 @@ bool settle_wgmma(Warp& w, const Instruction& i) {
 }
 
 Step settle_wgmma_then(Warp& w, const Instruction& i, LaneMask m) {
-  return settle_wgmma(w, i) ? i.inner(w, i, m) : w.block(Block::Kind::wgmma);
+  if (!settle_wgmma(w, i)) return w.block(Block::Kind::wgmma);
+  if (w.cta->check) check::note_registers(w, i);
+  return i.inner(w, i, m);
 }
 
 void add_wgmma_family(DecoderTable& t) { t["wgmma"] = decode_wgmma; }

@@ -68,7 +68,7 @@ TEST(Mbarrier, MistakesAreNamed) {
   const auto text = [](const std::string& body) { return error_of([&] { run_words(simulator(), module_text(".shared .align 8 .b64 bar;\n" + body), 32, 1); }); };
   EXPECT_THAT(text("mbarrier.arrive.shared.b64 _, [bar];"), HasSubstr("the mbarrier at shared address 0x400 is not initialised"));
   EXPECT_THAT(text("mbarrier.init.shared.b64 [bar], 0;"), HasSubstr("mbarrier.init with 0 arrivals"));
-  EXPECT_THAT(text("mbarrier.init.shared.b64 [bar], 40; mbarrier.arrive.shared.b64 _, [bar], 41;"),
+  EXPECT_THAT(text("setp.ne.u32 %p1, %r0, 0; @%p1 ret; mbarrier.init.shared.b64 [bar], 40; mbarrier.arrive.shared.b64 _, [bar], 41;"),
               HasSubstr("41 arrivals at the mbarrier at shared address 0x400, which expects 40 in a phase and waits for 40 more"));
 }
 

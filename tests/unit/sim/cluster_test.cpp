@@ -97,13 +97,13 @@ TEST(ClusterMistakes, AreNamed) {
   const std::string own = ".shared .align 16 .b8 s[16]; mov.u32 %r1, s; mov.b32 %r2, 1; mov.u32 %r3, %cluster_ctarank; ";
   EXPECT_THAT(text(own + "mov.b32 %r2, 2; mapa.shared::cluster.u32 %r4, %r1, %r2;"), HasSubstr("mapa to CTA 2 of a cluster of 2"));
   EXPECT_THAT(text(own + "mapa.shared::cluster.u32 %r4, %r1, %r2; ld.shared::cta.u32 %r5, [%r4];"), HasSubstr("the instruction reaches its own CTA only"));
-  EXPECT_THAT(text(own + "setp.eq.u32 %p1, %r3, 1; @%p1 ret; L: add.u32 %r6, %r6, 1; setp.lt.u32 %p2, %r6, 4096; @%p2 bra L; mapa.shared::cluster.u32 %r4, %r1, %r2; ld.shared::cluster.u32 %r5, [%r4];"),
+  EXPECT_THAT(text(own + "st.shared.u32 [%r1], %r2; " + meet + "setp.eq.u32 %p1, %r3, 1; @%p1 ret; L: add.u32 %r6, %r6, 1; setp.lt.u32 %p2, %r6, 4096; @%p2 bra L; mapa.shared::cluster.u32 %r4, %r1, %r2; ld.shared::cluster.u32 %r5, [%r4];"),
               AllOf(HasSubstr("CTA (0, 0, 0), warp 0, lane 0"), HasSubstr("shared memory of CTA 1 of the cluster, which has ended")));
   EXPECT_THAT(text("barrier.cluster.wait.aligned;"), HasSubstr("waits at the cluster's barrier without having arrived"));
   EXPECT_THAT(text("barrier.cluster.arrive.aligned; barrier.cluster.arrive.aligned;"), HasSubstr("arrives at the cluster's barrier again without having waited"));
-  EXPECT_THAT(text(own + ".shared .align 8 .b64 bar; setp.eq.u32 %p1, %r3, 1; @%p1 bra W; mbarrier.init.shared.b64 [bar], 33; X: mbarrier.try_wait.parity.shared::cta.b64 %p2, [bar], 0; @!%p2 bra X;"
+  EXPECT_THAT(text(own + ".shared .align 8 .b64 bar; setp.eq.u32 %p1, %r3, 1; @%p1 bra W; setp.ne.u32 %p1, %r0, 0; @%p1 ret; mbarrier.init.shared.b64 [bar], 33; X: mbarrier.try_wait.parity.shared::cta.b64 %p2, [bar], 0; @!%p2 bra X;"
                          "W: barrier.cluster.arrive; barrier.cluster.wait;"),
-              AllOf(HasSubstr("no warp of the cluster of CTA (0, 0, 0) can go on"), HasSubstr("CTA (1, 0, 0), warp 0 at"), HasSubstr("waits at the barrier of the cluster: 32 of 64 threads")));
+              AllOf(HasSubstr("no warp of the cluster of CTA (0, 0, 0) can go on"), HasSubstr("CTA (1, 0, 0), warp 0 at"), HasSubstr("waits at the barrier of the cluster: 32 of 33 threads")));
 }
 
 TILEWRIGHT_ON_EACH_DEVICE(Flags);
