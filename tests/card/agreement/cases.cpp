@@ -9,6 +9,7 @@
 #include "runtime/cli/registry.h"
 #include "runtime/cli/watcher.h"
 #include "tests/card/agreement/gdn_call.h"
+#include "tests/card/agreement/instructions.h"
 
 namespace tilewright::test {
 namespace {
@@ -156,6 +157,7 @@ const std::vector<Case>& agreement_cases() {
                             of_command("softmax", options("softmax", "130x200"), softmax),
                             of_command("linear-attention", options("linear-attention", "2x200"), linear_attention)};
     add_gdn(cases);
+    for (Case& c : instruction_cases()) cases.push_back(std::move(c));
     return cases;
   }();
   return all;

@@ -1,4 +1,4 @@
-// Every shipped kernel on its host case, on two devices with the same PTX and the same inputs.
+// Every shipped kernel on its host case, and single instructions, on two devices with the same PTX and the same inputs.
 #pragma once
 #include <functional>
 #include <string>

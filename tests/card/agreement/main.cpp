@@ -1,6 +1,6 @@
 // agreement [--json FILE] [--on DEVICE] [--only TEXT]
 //
-// Runs every shipped kernel on the simulated Hopper and on the card, with the same PTX and the same inputs, and prints how far the
+// Runs every shipped kernel, and single instructions on many inputs, on the simulated Hopper and on the card, with the same PTX and the same inputs, and prints how far the
 // results are apart beside how far they may be. Exit status 1 where a case is beyond its bound, 77 where there is no card.
 #include <fmt/format.h>
 
