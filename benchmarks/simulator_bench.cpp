@@ -1,4 +1,4 @@
-// How fast the simulated Hopper is, on one core: thread instructions a second, and wgmma.
+// How fast the simulated Hopper is, on one core: thread instructions a second, without and with checks, and wgmma.
 #include <benchmark/benchmark.h>
 
 #include <string>
@@ -9,9 +9,10 @@ namespace {
 
 using namespace tilewright::runtime;
 
-std::unique_ptr<Device> one_core() {
+std::unique_ptr<Device> one_core(bool checks) {
   sim::SimulatorOptions options;
   options.threads = 1;
+  options.checks = checks;
   return sim::make_simulated_device(options);
 }
 
@@ -21,8 +22,8 @@ std::string kernel(unsigned threads, const std::string& body) {
          body + "add.u32 %r9, %r9, 1; setp.lt.u32 %p1, %r9, 2000; @%p1 bra LOOP;\nmul.wide.u32 %rd1, %r0, 4; add.s64 %rd1, %rd0, %rd1; st.global.f32 [%rd1], %f0; ret; }\n";
 }
 
-void run(benchmark::State& state, unsigned threads, const std::string& body) {
-  const auto device = one_core();
+void run(benchmark::State& state, unsigned threads, const std::string& body, bool checks = false) {
+  const auto device = one_core(checks);
   KernelImage image;
   image.name = "k";
   image.ptx = kernel(threads, body);
@@ -37,13 +38,16 @@ void run(benchmark::State& state, unsigned threads, const std::string& body) {
   state.counters["tensor_flop/s"] = benchmark::Counter(static_cast<double>(s.tensor_flops), benchmark::Counter::kIsRate);
 }
 
-void ordinary_instructions(benchmark::State& state) {
-  run(state, 128, R"(
-    mad.lo.u32 %r1, %r0, %r9, 7; shl.b32 %r2, %r1, 2; and.b32 %r3, %r2, 0x3ffc; xor.b32 %r4, %r3, %r9; cvt.rn.f32.u32 %f1, %r4; fma.rn.f32 %f2, %f1, 0f3F000000, %f0;
+constexpr const char* ordinary = R"(
+    mad.lo.u32 %r1, %r0, %r9, 7; shl.b32 %r2, %r1, 2; and.b32 %r3, %r2, 0x7c; mad.lo.u32 %r3, %r0, 128, %r3; xor.b32 %r4, %r3, %r9; cvt.rn.f32.u32 %f1, %r4; fma.rn.f32 %f2, %f1, 0f3F000000, %f0;
     mov.u32 %r5, tile; add.u32 %r5, %r5, %r3; st.shared.f32 [%r5], %f2; ld.shared.f32 %f3, [%r5]; add.f32 %f0, %f0, %f3; shfl.sync.bfly.b32 %r6, %r4, 1, 31, -1; max.f32 %f0, %f0, %f1;
-    setp.gt.f32 %p2, %f0, %f1; selp.f32 %f0, %f0, %f1, %p2; ex2.approx.ftz.f32 %f4, %f0; cvt.rn.bf16x2.f32 %r7, %f4, %f0;)");
-}
+    setp.gt.f32 %p2, %f0, %f1; selp.f32 %f0, %f0, %f1, %p2; ex2.approx.ftz.f32 %f4, %f0; cvt.rn.bf16x2.f32 %r7, %f4, %f0;)";
+
+void ordinary_instructions(benchmark::State& state) { run(state, 128, ordinary); }
 BENCHMARK(ordinary_instructions)->Unit(benchmark::kMillisecond);
+
+void checked_instructions(benchmark::State& state) { run(state, 128, ordinary, true); }
+BENCHMARK(checked_instructions)->Unit(benchmark::kMillisecond);
 
 std::string registers(unsigned count) {
   std::string s;
