@@ -43,7 +43,7 @@ Format format_of(ScalarType t) {
 
 std::uint64_t write_float(double x, ScalarType t, Rounding r, int flags) {
   if (flags & relu && !(x > 0.0)) x = x != x ? x : 0.0;
-  if (flags & sat) x = x != x ? 0.0 : std::clamp(x, 0.0, 1.0);
+  if (flags & sat) x = x > 0.0 ? std::min(x, 1.0) : 0.0;
   if (t == ScalarType::f64) return x != x ? canonical_nan(double_format) : std::bit_cast<std::uint64_t>(x);
   std::uint64_t bits = round_to(x, format_of(t), r);
   if (t == ScalarType::tf32) bits <<= 13;
@@ -113,7 +113,9 @@ Step convert(Warp& w, const Instruction& i, LaneMask m) {
       if (flags & ftz && from == ScalarType::f32) x = flush(static_cast<float>(x));
       if (ptx::is_float(to)) {
         if (flags & to_integral) x = to_integral_value(x, r);
-        result = write_float(x, to, r, flags);
+        // Ties away is an addition to the bits on this machine, left out for a NaN, which keeps what is not cut off.
+        const bool cut = to == ScalarType::tf32 && r == Rounding::nearest_away && x != x;
+        result = cut ? bits & 0xffffe000u : write_float(x, to, r, flags);
       } else {
         result = float_to_integer(x, to, r);
       }
@@ -161,7 +163,7 @@ Step convert_pair_any(Warp& w, const Instruction& i, LaneMask m) {
 }
 
 struct WidenHalf { static float apply(std::uint16_t h) { return canonical(half_to_float(h)); } };
-struct WidenBfloat { static float apply(std::uint16_t h) { return canonical(bfloat_to_float(h)); } };
+struct WidenBfloat { static std::uint32_t apply(std::uint16_t h) { return static_cast<std::uint32_t>(h) << 16; } };   // a NaN keeps its bits
 struct NarrowHalf { static std::uint16_t apply(float f) { return float_to_half(f); } };
 struct NarrowBfloat { static std::uint16_t apply(float f) { return float_to_bfloat(f); } };
 
@@ -174,7 +176,7 @@ Execute common_form(const Instruction& i, ScalarType from, ScalarType to) {
       i.extra[5] != std::max<int>(2, static_cast<int>(ptx::bytes_of(to)))) return nullptr;
   const bool nearest = static_cast<Rounding>(i.extra[2]) == Rounding::nearest_even;
   if (from == f16 && to == f32) return unary_lanes<float, U16, WidenHalf>;
-  if (from == bf16 && to == f32) return unary_lanes<float, U16, WidenBfloat>;
+  if (from == bf16 && to == f32) return unary_lanes<std::uint32_t, U16, WidenBfloat>;
   if (from == f32 && to == f16 && nearest) return unary_lanes<U16, float, NarrowHalf>;
   if (from == f32 && to == bf16 && nearest) return unary_lanes<U16, float, NarrowBfloat>;
   if (from == s32 && (to == s64 || to == u64)) return unary_lanes<U64, std::int32_t, Same>;

@@ -39,16 +39,21 @@ struct Max {
 struct MinNaN { template <class T> static T apply(T a, T b) { return a != a || b != b ? a + b : Min::apply(a, b); } };
 struct MaxNaN { template <class T> static T apply(T a, T b) { return a != a || b != b ? a + b : Max::apply(a, b); } };
 
+/// Whether a result is below the normal numbers once it is rounded to 24 bits, however small its exponent: what .ftz flushes. The
+/// processor rounds at the subnormals' last bit, so that some of these become the least normal number.
+inline bool below_normal(double exact) { return std::fabs(static_cast<float>(exact * 0x1p30)) < 0x1p-96f; }
+
 template <class F, bool Ftz, bool Sat>
 struct Single {
-  static float end(float r) {
-    r = flush_if<Ftz>(r);
+  template <class... In>
+  static float apply(In... in) {
+    float r = F::apply(flush_if<Ftz>(in)...);
+    if constexpr (Ftz) {
+      if (std::fabs(r) <= 0x1p-126f && (std::fabs(r) < 0x1p-126f || below_normal(F::apply(static_cast<double>(flush(in))...)))) r = std::copysign(0.0f, r);
+    }
     if constexpr (Sat) return saturate(r);
     else return canonical(r);
   }
-  static float apply(float a) { return end(F::apply(flush_if<Ftz>(a))); }
-  static float apply(float a, float b) { return end(F::apply(flush_if<Ftz>(a), flush_if<Ftz>(b))); }
-  static float apply(float a, float b, float c) { return end(F::apply(flush_if<Ftz>(a), flush_if<Ftz>(b), flush_if<Ftz>(c))); }
 };
 
 // The lanes' numbers are loaded behind the first call and stored before the second: no compiler moves the arithmetic out.
@@ -88,6 +93,10 @@ __attribute__((target("avx2,fma"))) Step fast_fma(Warp& w, const Instruction& i,
   const float* c = w.in<float>(i.in[2]);
   float r[warp_lanes];   // of all lanes: one that is off costs nothing
   for (unsigned l = 0; l < warp_lanes; ++l) r[l] = canonical(flush_if<Ftz>(__builtin_fmaf(flush_if<Ftz>(a[l]), flush_if<Ftz>(b[l]), flush_if<Ftz>(c[l]))));
+  if constexpr (Ftz) {
+    for (unsigned l = 0; l < warp_lanes; ++l)
+      if (std::fabs(r[l]) == 0x1p-126f) r[l] = Single<Fma, true, false>::apply(a[l], b[l], c[l]);
+  }
   if (m == all_lanes) {
     std::memcpy(d, r, sizeof r);
   } else {
@@ -105,10 +114,10 @@ Execute single_fma(bool ftz, bool sat, std::string_view r) {
   return single<Fma, 3>(ftz, sat, r);
 }
 
-struct NegF32 { static std::uint32_t apply(std::uint32_t a) { return a ^ 0x80000000u; } };
-struct AbsF32 { static std::uint32_t apply(std::uint32_t a) { return a & 0x7fffffffu; } };
-struct NegF32Ftz { static float apply(float a) { return flush(-a); } };
-struct AbsF32Ftz { static float apply(float a) { return flush(std::fabs(a)); } };
+struct NegF32 { static float apply(float a) { return canonical(-a); } };   // not a change of the sign bit: a NaN becomes the canonical one
+struct AbsF32 { static float apply(float a) { return canonical(std::fabs(a)); } };
+struct NegF32Ftz { static float apply(float a) { return canonical(flush(-a)); } };
+struct AbsF32Ftz { static float apply(float a) { return canonical(flush(std::fabs(a))); } };
 struct NegF64 { static std::uint64_t apply(std::uint64_t a) { return a ^ 1ull << 63; } };
 struct AbsF64 { static std::uint64_t apply(std::uint64_t a) { return a & ~(1ull << 63); } };
 template <class T> struct CopySign { static T apply(T a, T b) {   // the sign of a on b
@@ -140,8 +149,8 @@ Execute executor(std::string_view name, bool wide, bool ftz, bool sat, bool nan,
   if (name == "rcp") return single<Rcp, 1>(ftz, sat, r);
   if (name == "min") return nan ? single<MinNaN, 2>(ftz, sat, r) : single<Min, 2>(ftz, sat, r);
   if (name == "max") return nan ? single<MaxNaN, 2>(ftz, sat, r) : single<Max, 2>(ftz, sat, r);
-  if (name == "neg") return ftz ? unary<float, NegF32Ftz> : unary<std::uint32_t, NegF32>;
-  if (name == "abs") return ftz ? unary<float, AbsF32Ftz> : unary<std::uint32_t, AbsF32>;
+  if (name == "neg") return ftz ? unary<float, NegF32Ftz> : unary<float, NegF32>;
+  if (name == "abs") return ftz ? unary<float, AbsF32Ftz> : unary<float, AbsF32>;
   if (name == "copysign") return binary<std::uint32_t, CopySign<std::uint32_t>>;
   return nullptr;
 }

@@ -41,8 +41,8 @@ Step half_lanes(Warp& w, const Instruction& i, LaneMask m) {
       else if constexpr (sources == 2) r = F::apply(at(0), at(1));
       else r = F::apply(at(0), at(1), at(2));
       r = flushed(r);
-      if (i.extra[1]) r = r != r ? 0.0 : r < 0.0 ? 0.0 : r > 1.0 ? 1.0 : r;
-      if (i.extra[2] && r < 0.0) r = 0.0;
+      if (i.extra[1]) r = r > 0.0 ? (r > 1.0 ? 1.0 : r) : 0.0;
+      if (i.extra[2] && r <= 0.0) r = 0.0;   // -0 too
       d[e] = Type::narrow(r);
     }
   });

@@ -27,7 +27,8 @@ inline float flush_if(float x) {
   else return x;
 }
 inline float canonical(float x) { return x == x ? x : std::bit_cast<float>(0x7fffffffu); }
-inline float saturate(float x) { return x != x ? 0.0f : x < 0.0f ? 0.0f : x > 1.0f ? 1.0f : x; }
+/// Of [0, 1]; NaN and -0 give +0.
+inline float saturate(float x) { return x > 0.0f ? (x > 1.0f ? 1.0f : x) : 0.0f; }
 
 inline float half_to_float(std::uint16_t h) {
   const std::uint32_t sign = (h & 0x8000u) << 16;
