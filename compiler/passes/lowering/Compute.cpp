@@ -169,8 +169,8 @@ Value Lowering::map_element(MapInput& in, const Fragment& out, int index) {
   if (in.fragment) return element(f, source, in.cache);
   if (in.cache.empty()) in.cache.resize(f.elements());
   if (in.cache[source]) return in.cache[source];
-  if (f.kind == Fragment::col_vector || in.place.layout.kind != layout::SharedLayout::row_major) {
-    in.cache[source] = LLVM::LoadOp::create(b_, loc_, f.element, element_pointer(in.place, f, source, false, in.lane_address));
+  if (f.kind == Fragment::col_vector || in.place.swizzled() || !in.place.pairs()) {
+    in.cache[source] = load_element(element_pointer(in.place, f, source, false, in.lane_address), f.element, in.place.layout.element_bytes);
     return in.cache[source];
   }
   int pair = source & ~1;

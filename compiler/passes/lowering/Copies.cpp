@@ -86,7 +86,7 @@ void Lowering::emit_tma_store(tile::TmaStoreOp op) {
 
 /// f32 tiles and vectors by ordinary loads, two neighbouring columns at a time where they are neighbours in memory.
 void Lowering::emit_vector_load(const SharedPlace& from, const Fragment& to, bool transposed) {
-  bool pairs = !transposed && to.kind != Fragment::col_vector && (!from.swizzled() || from.begins_with_panel());
+  bool pairs = !transposed && to.kind != Fragment::col_vector && from.pairs();
   auto pair = VectorType::get({2}, to.element);
   Value lane_address;
   for (int i = 0; i < to.elements(); i += pairs ? 2 : 1) {
@@ -101,7 +101,7 @@ void Lowering::emit_vector_load(const SharedPlace& from, const Fragment& to, boo
 }
 
 void Lowering::emit_vector_store(const Fragment& from, const SharedPlace& to, bool transposed) {
-  bool pairs = !transposed && from.kind != Fragment::col_vector && (!to.swizzled() || to.begins_with_panel());
+  bool pairs = !transposed && from.kind != Fragment::col_vector && to.pairs();
   Value lane_address;
   for (int i = 0; i < from.elements(); i += pairs ? 2 : 1) {
     Value pointer = element_pointer(to, from, i, transposed, lane_address);

@@ -48,7 +48,12 @@ struct SharedPlace {
   bool swizzled() const { return layout.kind == layout::SharedLayout::swizzle128; }
   /// Whether column 0 of the view begins a panel of a swizzled tile: then blocks of columns are one exclusive-or apart.
   bool begins_with_panel() const { return !col && const_col * layout.element_bytes % layout::kPanelBytes == 0; }
+  /// Whether elements at an even column of the view and behind it can move together.
+  bool pairs() const;
 };
+
+/// Whether an integer is a multiple of a power of two, whatever the kernel's arguments.
+bool known_multiple(Value v, std::int64_t of);
 
 /// Registers of a fragment.
 struct Fragment {

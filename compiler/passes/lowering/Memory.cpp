@@ -7,6 +7,27 @@ using namespace mlir;
 
 namespace tilewright::lowering {
 
+bool known_multiple(Value v, std::int64_t of) {
+  APInt constant;
+  if (matchPattern(v, m_ConstantInt(&constant))) return constant.getSExtValue() % of == 0;
+  if (auto argument = dyn_cast<BlockArgument>(v)) {
+    auto loop = dyn_cast<scf::ForOp>(argument.getOwner()->getParentOp());
+    return loop && v == loop.getInductionVar() && known_multiple(loop.getLowerBound(), of) && known_multiple(loop.getStep(), of);
+  }
+  Operation* op = v.getDefiningOp();
+  const auto operand = [&](unsigned i) { return known_multiple(op->getOperand(i), of); };
+  if (isa<arith::MulIOp, arith::AndIOp>(op)) return operand(0) || operand(1);
+  if (isa<arith::AddIOp, arith::SubIOp>(op)) return operand(0) && operand(1);
+  if (isa<arith::SelectOp>(op)) return operand(1) && operand(2);
+  if (isa<arith::ShLIOp>(op)) return operand(0) || (matchPattern(op->getOperand(1), m_ConstantInt(&constant)) && constant.ult(31) && (std::int64_t{1} << constant.getZExtValue()) % of == 0);
+  return false;
+}
+
+bool SharedPlace::pairs() const {
+  if (swizzled()) return begins_with_panel();
+  return layout.row_bytes() % (2 * layout.element_bytes) == 0 && const_col % 2 == 0 && (!col || known_multiple(col, 2));
+}
+
 SharedPlace Lowering::place_of(Value tile) {
   if (auto view = tile.getDefiningOp<tile::ViewOp>()) {
     SharedPlace p = place_of(view.getTile());
@@ -246,8 +267,8 @@ void Lowering::emit_global(Value tensor, ValueRange coords, Value frag, int row_
     std::int64_t constant = row * row_stride + col * col_stride;
     return LLVM::GEPOp::create(b_, loc_, pointer_type, element, base, ArrayRef<LLVM::GEPArg>{static_cast<std::int32_t>(constant)});
   };
-  // Pairs of columns are aligned where every other axis has an even stride (and the author's column is even).
-  bool pairs = col_stride == 1 && f.kind != Fragment::col_vector;
+  // Pairs of columns are aligned where every other axis has an even stride, and the author's column is even.
+  bool pairs = col_stride == 1 && f.kind != Fragment::col_vector && known_multiple(coords[col_axis], 2);
   auto shape = cast<tile::GlobalType>(tensor.getType()).getShape();
   for (int axis = 0; axis < static_cast<int>(coords.size()); ++axis) {
     std::int64_t known = 1;  // a factor of the stride, whatever the extents that are known only at launch
