@@ -45,7 +45,8 @@ struct InferLayouts : PassWrapper<InferLayouts, OperationPass<ModuleOp>> {
       if (failed(agrees)) return;
       if (auto gemm = dyn_cast<tile::GemmOp>(user)) agrees = check_operand(gemm, tile, used);
       if (isa<tile::TmaLoadOp, tile::TmaStoreOp, tile::BulkLoadOp, tile::BulkStoreOp>(user)) agrees = check_copy(user, tile, used, fits);
-      if (bytes == 2 && moves_matrices(user)) agrees = check_matrices(user, tile, used);
+      if (bytes == 2 && moves_matrices(user)) agrees = check_rows(user, tile, used, "matrices of 16-bit elements");
+      if (isa<tile::CopyAsyncOp, tile::CopyInOp, tile::CopyOutOp>(user)) agrees = check_rows(user, tile, used, "copies without a tensor map");
     });
     return agrees;
   }
@@ -58,16 +59,17 @@ struct InferLayouts : PassWrapper<InferLayouts, OperationPass<ModuleOp>> {
     return isa<tile::MmaOp>(user);
   }
 
-  /// A row of such a matrix is 16 aligned bytes.
-  LogicalResult check_matrices(Operation* op, tile::SharedOp tile, Value used) {
-    std::int64_t row_bytes = tile.getTile().getType().getShape()[1] * 2 + tile.getPad();
+  /// 16 bytes of a row move at once, from an address that is a multiple of 16.
+  LogicalResult check_rows(Operation* op, tile::SharedOp tile, Value used, StringRef what) {
+    std::int64_t bytes = tile::element_bytes(tile.getTile().getType().getElementType()), step = 16 / bytes;
+    std::int64_t row_bytes = tile.getTile().getType().getShape()[1] * bytes + tile.getPad();
     std::string name = "tile \"" + tile.getSymName().str() + "\"";
     if (row_bytes % 16 != 0)
-      return op->emitOpError() << name << ": its rows are " << row_bytes << " bytes; matrices of 16-bit elements move in rows of 16 bytes: expected a "
+      return op->emitOpError() << name << ": its rows are " << row_bytes << " bytes; " << what << " move in rows of 16 bytes: expected a "
                                   "multiple of 16 (pad_bytes lengthens the rows)";
     ViewOrigin origin = origin_of(used);
-    if (origin.column && *origin.column % 8 != 0)
-      return op->emitOpError() << name << ": the view begins at column " << *origin.column << "; matrices of 16-bit elements begin at a multiple of 8";
+    if (origin.column && *origin.column % step != 0)
+      return op->emitOpError() << name << ": the view begins at column " << *origin.column << "; " << what << " begin at a multiple of " << step;
     return success();
   }
 

@@ -87,3 +87,15 @@ tile.kernel "k" params [] {
     tile.gemm %acc, %a, %a {trans_b} : <64x64xf32>, !tile.shared<64x16xf32>, <64x16xf32>
   }
 }
+
+// -----
+
+tile.kernel "k" params ["y"] {
+^bb0(%y: !tile.tensor<64x64xf32>):
+  %a = tile.shared "a" {pad = 8 : i32} : <64x64xf32>
+  tile.role "r" warps 4 {
+    %c0 = arith.constant 0 : i32
+    // expected-error @+1 {{tile "a": its rows are 264 bytes; copies without a tensor map move in rows of 16 bytes: expected a multiple of 16}}
+    tile.copy_out %a -> %y[%c0, %c0] box [64, 64] : <64x64xf32>, <64x64xf32>
+  }
+}
