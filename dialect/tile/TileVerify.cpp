@@ -26,6 +26,15 @@ LogicalResult verify_box(Operation* op, GlobalType tensor, SharedType tile, size
   return success();
 }
 
+/// The machine stops where a box of TMA does not begin at a multiple of 16 bytes.
+LogicalResult verify_begin(Operation* op, GlobalType tensor, ValueRange coords) {
+  APInt at;
+  if (coords.empty() || !matchPattern(coords.back(), m_ConstantInt(&at))) return success();
+  int64_t bytes = at.getSExtValue() * element_bytes(tensor.getElementType());
+  if (bytes % 16 == 0) return success();
+  return op->emitOpError() << "the box begins " << bytes << " bytes into a row; TMA needs a multiple of 16";
+}
+
 LogicalResult verify_move(Operation* op, SharedType tile, FragType frag, bool transposed) {
   auto f = frag.getShape();
   auto [rows, cols] = logical(tile.getShape(), transposed);
@@ -162,6 +171,7 @@ LogicalResult ExtentOp::verify() {
 }
 
 LogicalResult TmaLoadOp::verify() {
+  if (failed(verify_begin(*this, getTensor().getType(), getCoords()))) return failure();
   return verify_box(*this, getTensor().getType(), getTile().getType(), getCoords().size(), getRagged().size(), getBox());
 }
 LogicalResult TmaStoreOp::verify() {
@@ -172,6 +182,7 @@ LogicalResult TmaStoreOp::verify() {
     if (matchPattern(coordinate, m_ConstantInt(&at)) && at.isNegative())
       return emitOpError() << "coordinate " << at.getSExtValue() << " of axis " << axis << ": TMA stores nothing before the first element; expected 0 or more";
   }
+  if (failed(verify_begin(*this, getTensor().getType(), getCoords()))) return failure();
   return verify_box(*this, getTensor().getType(), getTile().getType(), getCoords().size(), getRagged().size(), getBox());
 }
 LogicalResult LoadOp::verify() {

@@ -96,3 +96,30 @@ tile.kernel "k" params ["x"] {
   // expected-error @+1 {{axis 2 of a tensor of rank 2}}
   %e = tile.extent %x 2 : <64x64xf32>
 }
+
+// -----
+
+tile.kernel "k" params ["x"] {
+^bb0(%x: !tile.tensor<64x64xbf16>):
+  %a = tile.shared "a" : <64x64xbf16>
+  %ring = tile.ring "ring" stages 1 from "r" to ["r"] tiles %a : !tile.shared<64x64xbf16>
+  tile.role "r" warps 1 {
+    %s = tile.acquire %ring
+    %c = arith.constant -4 : i32
+    // expected-error @+1 {{the box begins -8 bytes into a row; TMA needs a multiple of 16}}
+    tile.tma_load %x[%s, %c] -> %a, %ring[%s] box [64, 64] : <64x64xbf16>, <64x64xbf16>
+  }
+}
+
+// -----
+
+tile.kernel "k" params ["x"] {
+^bb0(%x: !tile.tensor<64x64xbf16>):
+  %a = tile.shared "a" : <64x64xbf16>
+  tile.role "r" warps 1 {
+    %s = tile.thread
+    %c = arith.constant 1 : i32
+    // expected-error @+1 {{the box begins 2 bytes into a row; TMA needs a multiple of 16}}
+    tile.tma_store %a -> %x[%s, %c] box [64, 64] : <64x64xbf16>, <64x64xbf16>
+  }
+}
