@@ -23,6 +23,7 @@ MAY_USE = {
     "compiler/nvrtc": set(),
     "compiler/verify": {"dialect/layout", "dialect/target", "dialect/tile"},
     "compiler/dsl": {"dialect/layout", "dialect/target", "dialect/tile"},
+    "compiler/evaluate": {"compiler/dsl", "compiler/verify", "dialect/tile"},
     "compiler/passes/hopper": {"compiler/passes", "dialect/layout", "dialect/target", "dialect/hopper"},
     "compiler/passes": {"compiler/verify", "dialect/layout", "dialect/target", "dialect/hopper", "dialect/tile"},
     "compiler": {"dialect", "compiler", "runtime/program"},
