@@ -24,6 +24,7 @@ void build_tile_pipeline(OpPassManager& passes) {
   passes.addPass(passes::infer_layouts());
   passes.addPass(passes::plan_shared());
   passes.addPass(passes::insert_fences());
+  passes.addPass(verify::verify_protocol());
   passes.addPass(passes::lower_tile());
   passes.addPass(createCanonicalizerPass());
   passes.addPass(createCSEPass());

@@ -55,6 +55,14 @@ void allow(Recording& r, Arguments& a) {
   r.kernel.setAllowAttr(r.ops.getArrayAttr(all));
 }
 
+void waive(Recording& r, Arguments& a) {
+  const auto subject = a.text(), property = a.text(), reason = a.text();
+  SmallVector<Attribute> all;
+  if (auto old = r.kernel->getAttrOfType<ArrayAttr>("waivers")) all.assign(old.begin(), old.end());
+  all.push_back(texts(r, {subject, property, reason}));
+  r.kernel->setAttr("waivers", r.ops.getArrayAttr(all));
+}
+
 void ctas_per_sm(Recording& r, Arguments& a) { r.kernel->setAttr("ctas_per_sm", r.i32(a.integer())); }
 
 void shared(Recording& r, Arguments& a) {
@@ -112,6 +120,7 @@ void add_declarations(Handlers& h) {
   h["tensor"] = tensor;
   h["grid"] = grid;
   h["allow"] = allow;
+  h["waive"] = waive;
   h["ctas_per_sm"] = ctas_per_sm;
   h["shared"] = shared;
   h["overlay"] = overlay;

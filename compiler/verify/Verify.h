@@ -11,5 +11,8 @@ namespace tilewright::verify {
 std::unique_ptr<mlir::Pass> verify_structure();
 /// Needs: verified structure. Does: nothing. Leaves true: no fragment or ring stage that a product in flight uses is touched.
 std::unique_ptr<mlir::Pass> verify_in_flight();
+/// Needs: placed tiles and inserted fences. Does: nothing. Leaves true: what docs/verifier.md lists of barriers and shared memory, for
+/// every trip count and interleaving.
+std::unique_ptr<mlir::Pass> verify_protocol();
 
 }  // namespace tilewright::verify

@@ -35,6 +35,7 @@ std::unique_ptr<Pass> lower_tile() { return std::make_unique<LowerTile>(); }
 void register_tile_passes() {
   registerPass([] { return verify::verify_structure(); });
   registerPass([] { return verify::verify_in_flight(); });
+  registerPass([] { return verify::verify_protocol(); });
   registerPass([] { return infer_layouts(); });
   registerPass([] { return plan_shared(); });
   registerPass([] { return insert_fences(); });

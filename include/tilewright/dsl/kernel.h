@@ -196,6 +196,12 @@ class Kernel {
   }
   /// The compiler inserts no fences; it reports where one is missing.
   void manual_fences() { builder_->none(dsl::Call("manual_fences")); }
+  /// The author answers for a property that the protocol verifier cannot prove of the ring, barrier, tile, tensor or role `subject`:
+  /// a word of docs/verifier.md, such as "race". `reason` says why it holds.
+  void waive(std::string_view subject, std::string_view property, std::string_view reason, Where where = Where::current()) {
+    builder_->at(where);
+    builder_->none(dsl::Call("waive").text(subject).text(property).text(reason));
+  }
   /// CTAs that should share an SM; bounds the registers of a thread.
   void ctas_per_sm(int count) { builder_->ctas_per_sm(count); }
   Role role(std::string_view name, Warps w, int registers = 0) { return Role(builder_, std::string(name), w, registers); }

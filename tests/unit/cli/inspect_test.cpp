@@ -68,7 +68,7 @@ TEST_F(InFolder, EveryPassHasAFileAndATime) {
   EXPECT_THAT(r.out, AllOf(HasSubstr("    tile-infer-layouts "), HasSubstr("    nvptx "), HasSubstr("  step: ptxas ")));
   EXPECT_THAT(text("copy.passes/00-recorded.mlir"), AllOf(HasSubstr("tile.kernel"), Not(HasSubstr("swizzle128"))));
   EXPECT_THAT(text("copy.passes/03-tile-infer-layouts.mlir"), HasSubstr("swizzle128"));
-  EXPECT_THAT(text("copy.passes/06-lower-tile.mlir"), AllOf(HasSubstr("hopper.tma_load"), Not(HasSubstr("tile.tma_load"))));
+  EXPECT_THAT(text("copy.passes/07-lower-tile.mlir"), AllOf(HasSubstr("hopper.tma_load"), Not(HasSubstr("tile.tma_load"))));
   unsigned files = 0;
   std::string last;
   for (const auto& entry : std::filesystem::directory_iterator(folder / "copy.passes")) ++files, last = std::max(last, entry.path().filename().string());

@@ -1,0 +1,77 @@
+#include "compiler/verify/protocol/Choices.h"
+
+namespace tilewright::verify::protocol {
+
+std::int64_t Choices::candidate(int index, std::int64_t many) {
+  switch (index) {
+    case 0: return many;
+    case 1: return 0;
+    case 2: return 1;
+    case 3: return 2;
+    case 4: return many + 1;
+    default: return -1;
+  }
+}
+
+std::pair<std::int64_t, int> Choices::choose(Context& context) {
+  auto [at, made] = numbers_.try_emplace({context.op, context.ordinal++}, static_cast<int>(classes_.size()));
+  if (made) classes_.emplace_back();
+  const int number = at->second;
+  Class& c = classes_[static_cast<std::size_t>(number)];
+  c.trip |= context.trip;
+  const std::size_t nth = c.asked++;
+  c.wide |= nth > 0;
+  auto pattern = plan_.find(number);
+  int which = pattern == plan_.end() ? 0 : pattern->second[nth % pattern->second.size()];
+  if (context.candidate >= 0) which = context.candidate;
+  const std::int64_t value = candidate(which, context.many);
+  if (nth == 0) chosen_.push_back({context.op, value, context.trip});
+  return {value, number};
+}
+
+std::int64_t Choices::trips(mlir::Operation* loop, std::int64_t many) {
+  auto [at, first] = trips_.try_emplace(loop, 0);
+  if (first) {
+    Context context{loop, true, many, 1, -1, 1 << 20};
+    at->second = choose(context).first;
+  }
+  return at->second;
+}
+
+void Choices::plan_more() {
+  for (std::size_t i = 0; i < classes_.size(); ++i) {
+    Class& c = classes_[i];
+    if (c.planned) continue;
+    c.planned = true;
+    const int number = static_cast<int>(i);
+    const std::vector<Pattern> patterns = c.trip ? std::vector<Pattern>{{1}, {2}, {3}, {4}} : std::vector<Pattern>{{1}, {5}};
+    for (const Pattern& p : patterns) singles_.push_back({{number, p}});
+    if (c.wide) {
+      singles_.push_back({{number, {1, 0}}});
+      singles_.push_back({{number, c.trip ? Pattern{2, 1, 3} : Pattern{0, 1}}});
+    }
+    if (!c.trip) continue;
+    for (int other : paired_)
+      for (int a : {1, 2, 3})
+        for (int b : {1, 2, 3}) pairs_.push_back({{other, {a}}, {number, {b}}});
+    paired_.push_back(number);
+  }
+}
+
+bool Choices::next(bool spent) {
+  for (Class& c : classes_) c.asked = 0;
+  chosen_.clear(), trips_.clear(), plan_.clear();
+  if (run_++ == 0) return true;
+  plan_more();
+  cut_ = next_single_ < singles_.size() && run_ > kMostRuns;
+  if (run_ > kMostRuns) return false;
+  if (next_single_ < singles_.size()) {
+    plan_ = singles_[next_single_++];
+    return true;
+  }
+  if (spent || next_pair_ >= pairs_.size()) return false;
+  plan_ = pairs_[next_pair_++];
+  return true;
+}
+
+}  // namespace tilewright::verify::protocol

@@ -1,0 +1,75 @@
+// What is known only at launch is chosen: trip counts, conditions. The sets of choices, one a run, that cover a kernel.
+#pragma once
+#include <cstdint>
+#include <map>
+#include <utility>
+#include <vector>
+
+namespace mlir {
+class Operation;
+}
+
+namespace tilewright::verify::protocol {
+
+/// Where control flow asks for a number.
+struct Context {
+  mlir::Operation* op = nullptr;  ///< the loop, branch or condition
+  bool trip = false;              ///< the number is a trip count
+  std::int64_t many = 8;          ///< trips that reach the steady state
+  std::int64_t scale = 1;         ///< the number is divided by so much on its way
+  int candidate = -1;             ///< take this candidate for all that is open
+  int ordinal = 0;                ///< choices that this place has asked for
+};
+
+/// Choices of one place, in the order in which they are made, belong to one class; a run gives each class a pattern that its choices
+/// repeat. The first run takes "many" everywhere; then each class in turn goes through its other patterns, and at last pairs of trip
+/// counts do.
+class Choices {
+ public:
+  /// The next run's choices; false when all runs were made, or when `spent` and nothing but pairs is left, or after kMostRuns.
+  bool next(bool spent);
+  /// A number for the context, and the class it belongs to.
+  std::pair<std::int64_t, int> choose(Context& context);
+  void used_as_trip(int choice) {
+    if (choice >= 0) classes_[static_cast<std::size_t>(choice)].trip = true;
+  }
+  int runs() const { return run_; }
+  /// Whether a choice was left untried.
+  bool cut() const { return cut_; }
+  /// Trips of a loop with a condition: a class of its own, one choice a run.
+  std::int64_t trips(mlir::Operation* loop, std::int64_t many);
+
+  struct Chosen {
+    mlir::Operation* op;
+    std::int64_t value;
+    bool trip;
+  };
+  /// The choices of this run, the first of each place.
+  const std::vector<Chosen>& chosen() const { return chosen_; }
+
+  static constexpr int kCandidates = 6, kMostRuns = 400;
+  static std::int64_t candidate(int index, std::int64_t many);
+
+ private:
+  struct Class {
+    bool trip = false, wide = false;
+    std::size_t asked = 0;  // in this run
+    bool planned = false;
+  };
+  using Pattern = std::vector<int>;      // candidates
+  using Plan = std::map<int, Pattern>;   // by class; the rest is "many"
+  void plan_more();
+
+  std::map<std::pair<mlir::Operation*, int>, int> numbers_;
+  std::vector<Class> classes_;
+  std::vector<Plan> singles_, pairs_;
+  std::size_t next_single_ = 0, next_pair_ = 0;
+  std::vector<int> paired_;  // trip classes whose pairs are planned
+  std::vector<Chosen> chosen_;
+  std::map<mlir::Operation*, std::int64_t> trips_;
+  Plan plan_;
+  int run_ = 0;
+  bool cut_ = false;
+};
+
+}  // namespace tilewright::verify::protocol
