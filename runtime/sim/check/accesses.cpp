@@ -132,6 +132,23 @@ bool stores_what_is_there(Warp& w, const Instruction& i, LaneMask m, MemorySpace
   return same;
 }
 
+/// Whether each lane's vector has an element that somebody wrote: compilers load vectors for the sake of some of their elements.
+template <class Address>
+bool partly_written(CtaChecker& c, const Instruction& i, LaneMask m, MemorySpace space, Address&& address) {
+  bool every = i.elements > 1;
+  if (every) each_lane(m, [&](unsigned l) {
+    const Place p = place_of(c, space, address(l));
+    bool any = false;
+    for (unsigned e = 0; e < i.elements; ++e) {
+      const std::uint64_t begin = p.address + e * i.bytes;
+      if (p.owner) any |= begin + i.bytes <= p.owner->cta.shared.size() && p.owner->shared.defined(begin, begin + i.bytes);
+      else any |= c.written_global(begin, begin + i.bytes);
+    }
+    every &= any;
+  });
+  return every;
+}
+
 template <class Address>
 void note(Warp& w, const Instruction& i, LaneMask m, unsigned bytes, MemorySpace space, Use use, Address&& address) {
   CtaChecker& c = *w.cta->check;
@@ -156,8 +173,9 @@ void note(Warp& w, const Instruction& i, LaneMask m, unsigned bytes, MemorySpace
       try {
         perform(c, place_of(c, space, begin), length, a, use);
       } catch (const Fault&) {
-        if (use != Use::store || a.same_values || !stores_what_is_there(w, i, m, space, address)) throw;
-        a.same_values = true;
+        if (use == Use::load && a.needs_values && partly_written(c, i, m, space, address)) a.needs_values = false;
+        else if (use == Use::store && !a.same_values && stores_what_is_there(w, i, m, space, address)) a.same_values = true;
+        else throw;
         perform(c, place_of(c, space, begin), length, a, use);
       }
     } catch (Fault& f) {

@@ -104,6 +104,10 @@ void CtaChecker::write_global(std::uint64_t begin, std::uint64_t end, const Acce
   if (allocation.written) allocation.written->mark(begin - allocation.begin, end - allocation.begin);
 }
 
+bool CtaChecker::written_global(std::uint64_t begin, std::uint64_t end) {
+  return !reach(begin, end) || !allocation.written || allocation.written->holds(begin - allocation.begin, end - allocation.begin);
+}
+
 void CtaChecker::refuse(const Conflict& c, const Access& a, std::uint64_t, bool writing) {
   throw Fault{conflict_text(*this, c, a, "shared memory at " + place_of_shared(cta, c.address), writing, {})};
 }

@@ -145,6 +145,7 @@ class CtaChecker {
   /// Ranges that are not in memory are left to the access itself, which reports them. A read returns whether all bytes were written once.
   bool read_global(std::uint64_t begin, std::uint64_t end, const Access&);
   void write_global(std::uint64_t begin, std::uint64_t end, const Access&);
+  bool written_global(std::uint64_t begin, std::uint64_t end);
 
  private:
   bool reach(std::uint64_t begin, std::uint64_t end);

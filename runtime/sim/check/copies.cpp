@@ -71,17 +71,13 @@ void note_load_box(const BulkIssue& n, Flight& f, const TensorMapSpec& map, cons
   CtaChecker& c = *n.warp.cta->check;
   Access a = arriving(n, f, target, barrier);
   if (first) depart(c.of(n.warp), f);
-  std::vector<std::uint64_t> unwritten;
   const unsigned size = size_of(map.element);
-  const std::uint64_t pitch = std::uint64_t{map.box[0]} * size;
   each_box_row(map, at, shared, [&](const BoxRow& row) {
     if (row.last <= row.first) return;
     const std::uint64_t begin = row.global + static_cast<std::uint64_t>(row.first * size);
-    if (!c.read_global(begin, begin + static_cast<std::uint64_t>((row.last - row.first) * size), a)) unwritten.push_back(row.shared);
+    c.read_global(begin, begin + static_cast<std::uint64_t>((row.last - row.first) * size), a);
   });
   target.check->write_shared(shared, shared + box_bytes(map), a);   // a swizzle moves bytes within rows only
-  a.event.defined = false;
-  for (const std::uint64_t row : unwritten) target.check->write_shared(row, row + pitch, a);
 }
 
 void note_store_box(const BulkIssue& n, const TensorMapSpec& map, const std::array<std::int32_t, 5>& at, std::uint64_t shared, bool reduces) {
@@ -107,7 +103,7 @@ void note_bulk_in(const BulkIssue& n, Flight& f, std::uint64_t from, bool from_s
     a.needs_values = true;
     c.read_shared(from, from + bytes, a);
   } else {
-    a.event.defined = c.read_global(from, from + bytes, a);
+    c.read_global(from, from + bytes, a);
   }
   target.check->write_shared(shared, shared + bytes, a);
 }
@@ -156,7 +152,7 @@ void note_small_copy(Warp& w, const Instruction& i, unsigned lane, std::uint64_t
   a.event.agent = agent_of(c, s.small, Role::small);
   a.event.kind = Kind::small_copy;
   a.event.time = s.small_issued + 1;   // of all copies since the last commit
-  if (read) a.event.defined = c.read_global(from, from + read, a);
+  if (read) c.read_global(from, from + read, a);
   c.write_shared(to, to + size, a);
 }
 

@@ -40,6 +40,9 @@ std::optional<Conflict> SharedShadow::after_write(EventId n, const Access& a, bo
     return {};
   }
   const Event& e = table_.event(n);
+  const bool itself = e.agent == a.event.agent && e.time == a.event.time && e.instruction == a.event.instruction && e.count == a.event.count &&
+                      e.warp == a.event.warp && e.rank == a.event.rank && e.kind == a.event.kind && e.kind != Kind::generic;
+  if (itself) return {};   // a copy of several rows
   if (e.kind == Kind::mbarrier && a.event.kind != Kind::mbarrier) return Conflict{Conflict::Why::mbarrier, false, e, 0};
   const Known known = a.clock->of(e.agent);
   if (known.seen < e.time) {

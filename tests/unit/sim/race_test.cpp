@@ -58,6 +58,18 @@ TEST(Race, UnwrittenGlobalMemory) {
   device->launch(*kernel, {}, parameters);
 }
 
+TEST(Race, VectorsAreLoadedForSomeOfTheirElements) {
+  const std::string three = words + "and.b32 %r5, %r0, 3; setp.ne.u32 %p1, %r5, 3; @%p1 st.shared.u32 [%r3], %r0; bar.sync 0; and.b32 %r6, %r2, 240; add.u32 %r6, %r6, %r1; ";
+  EXPECT_EQ(report_of(three + "ld.shared.v4.u32 {%r7, %r8, %r9, %r10}, [%r6];"), "");
+  EXPECT_THAT(report_of(three + "ld.shared.v4.u32 {%r7, %r8, %r9, %r10}, [%r6+256];"), HasSubstr("which nobody has written"));
+}
+
+TEST(Race, SameValuesBySameInstruction) {
+  // All warps fill the same table.
+  const std::string mended = words + "and.b32 %r5, %r0, 31; shl.b32 %r6, %r5, 2; add.u32 %r6, %r6, %r1; st.shared.u32 [%r6], %r5; bar.sync 0; ld.shared.u32 %r10, [%r6];";
+  expect_found({"other values", with(mended, "st.shared.u32 [%r6], %r5;", "st.shared.u32 [%r6], %r0;"), mended, {"race: writes shared memory at 0x4", "in conflict with the write by warp"}});
+}
+
 TEST(Race, CtasThatWriteOneWord) {
   const std::string mended = "mov.u32 %r1, %ctaid.x; mul.wide.u32 %rd2, %r1, 4; add.s64 %rd2, %rd1, %rd2; setp.eq.u32 %p1, %r0, 0; @%p1 st.global.u32 [%rd2], %r1;";
   const Mistake m{"one word", with(mended, "%r1, 4;", "%r1, 0;"), mended, {"race: writes global memory at", "in conflict with the write by CTA (", "nothing orders the two CTAs"}, 32, 2};
