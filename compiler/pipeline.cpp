@@ -18,13 +18,13 @@ using namespace mlir;
 
 namespace tilewright {
 
-void build_tile_pipeline(OpPassManager& passes) {
+void build_tile_pipeline(OpPassManager& passes, bool protocol) {
   passes.addPass(verify::verify_structure());
   passes.addPass(verify::verify_in_flight());
   passes.addPass(passes::infer_layouts());
   passes.addPass(passes::plan_shared());
   passes.addPass(passes::insert_fences());
-  passes.addPass(verify::verify_protocol());
+  if (protocol) passes.addPass(verify::verify_protocol());
   passes.addPass(passes::lower_tile());
   passes.addPass(createCanonicalizerPass());
   passes.addPass(createCSEPass());

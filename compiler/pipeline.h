@@ -4,7 +4,8 @@
 
 namespace tilewright {
 
-/// tile -> hopper.
-void build_tile_pipeline(mlir::OpPassManager& passes);
+/// tile -> hopper. `protocol`: verifies the kernels' barriers, copies and fences; without it, pieces that are no whole kernels are lowered,
+/// too.
+void build_tile_pipeline(mlir::OpPassManager& passes, bool protocol = true);
 
 }  // namespace tilewright

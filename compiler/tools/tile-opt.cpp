@@ -18,6 +18,8 @@ int main(int argc, char **argv) {
   mlir::registerCanonicalizerPass();
   mlir::registerCSEPass();
   mlir::PassPipelineRegistration<> tile_to_hopper("tile-to-hopper", "every pass from tile kernels to the hopper dialect",
-                                                  tilewright::build_tile_pipeline);
+                                                  [](mlir::OpPassManager& passes) { tilewright::build_tile_pipeline(passes); });
+  mlir::PassPipelineRegistration<> pieces("tile-pieces-to-hopper", "as tile-to-hopper, for pieces whose protocol does not hold: tests of lowering",
+                                          [](mlir::OpPassManager& passes) { tilewright::build_tile_pipeline(passes, false); });
   return mlir::asMainReturnCode(mlir::MlirOptMain(argc, argv, "tile-opt", registry));
 }

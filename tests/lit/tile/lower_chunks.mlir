@@ -1,5 +1,5 @@
 // Copies without a tensor map: chunks of 16 bytes shared among threads, bulk copies, slots and additions.
-// RUN: tile-opt --tile-to-hopper %s | FileCheck %s
+// RUN: tile-opt --tile-pieces-to-hopper %s | FileCheck %s
 
 // CHECK-LABEL: llvm.func @k(
 tile.kernel "k" params ["n", "x", "y"] attributes {shapes = [{kind = "dim"}, {kind = "tensor", shape = ["\22n\22", "64"], role = "in", optional = false}, {kind = "tensor", shape = ["4", "64", "64"], role = "inout", optional = false}]} {

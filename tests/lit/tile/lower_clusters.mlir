@@ -1,5 +1,5 @@
 // Clusters: everybody meets at the beginning and the end, stages are emptied and filled across CTAs.
-// RUN: tile-opt --tile-to-hopper %s | FileCheck %s
+// RUN: tile-opt --tile-pieces-to-hopper %s | FileCheck %s
 
 // CHECK-LABEL: llvm.func @k(
 // CHECK-SAME: nvvm.cluster_dim = array<i32: 2, 1, 1>

@@ -1,5 +1,5 @@
 // Barriers with named participants, roles that meet, loops with a condition, atomics and flags.
-// RUN: tile-opt --tile-to-hopper %s | FileCheck %s
+// RUN: tile-opt --tile-pieces-to-hopper %s | FileCheck %s
 
 // CHECK-LABEL: llvm.func @k(
 tile.kernel "k" params ["x", "h"] attributes {shapes = [{kind = "tensor", shape = ["64", "64"], role = "inout", optional = false}, {kind = "tensor", shape = ["64", "64"], role = "inout", optional = false}]} {

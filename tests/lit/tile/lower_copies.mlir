@@ -1,5 +1,5 @@
 // TMA moves a swizzled tile panel by panel; rows of packed sequences use two more coordinates; fragments move by ldmatrix.
-// RUN: tile-opt --tile-to-hopper %s | FileCheck %s
+// RUN: tile-opt --tile-pieces-to-hopper %s | FileCheck %s
 
 // CHECK-LABEL: llvm.func @k(
 // CHECK-SAME: %{{.*}}: !llvm.ptr {llvm.align = 64 : i64, llvm.byval = !llvm.array<128 x i8>, nvvm.grid_constant}

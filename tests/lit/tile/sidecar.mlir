@@ -1,5 +1,5 @@
 // What a launch needs to know lies beside the function.
-// RUN: tile-opt --tile-to-hopper %s | FileCheck %s
+// RUN: tile-opt --tile-pieces-to-hopper %s | FileCheck %s
 
 // CHECK: tilewright.sidecar = "{
 // CHECK-SAME: \22dims\22: [\0A    \22n\22\0A  ]
