@@ -2,6 +2,11 @@
 
 namespace tilewright::verify::protocol {
 
+namespace {
+/// Runs that are made whatever they take.
+constexpr int kFewestRuns = 12;
+}  // namespace
+
 std::int64_t Choices::candidate(int index, std::int64_t many) {
   switch (index) {
     case 0: return many;
@@ -38,23 +43,34 @@ std::int64_t Choices::trips(mlir::Operation* loop, std::int64_t many) {
   return at->second;
 }
 
+bool Choices::taken(mlir::Operation* branch) {
+  auto [at, made] = numbers_.try_emplace({branch, 1 << 21}, static_cast<int>(classes_.size()));
+  if (made) classes_.emplace_back();
+  Class& c = classes_[static_cast<std::size_t>(at->second)];
+  c.branch = true;
+  const std::size_t nth = c.asked++;
+  c.wide |= nth > 0;
+  auto pattern = plan_.find(at->second);
+  return pattern == plan_.end() || pattern->second[nth % pattern->second.size()] == 0;
+}
+
 void Choices::plan_more() {
-  for (std::size_t i = 0; i < classes_.size(); ++i) {
-    Class& c = classes_[i];
-    if (c.planned) continue;
-    c.planned = true;
-    const int number = static_cast<int>(i);
-    const std::vector<Pattern> patterns = c.trip ? std::vector<Pattern>{{1}, {2}, {3}, {4}} : std::vector<Pattern>{{1}, {5}};
-    for (const Pattern& p : patterns) singles_.push_back({{number, p}});
-    if (c.wide) {
-      singles_.push_back({{number, {1, 0}}});
-      singles_.push_back({{number, c.trip ? Pattern{2, 1, 3} : Pattern{0, 1}}});
+  for (const bool trips : {true, false}) {  // trip counts first
+    for (std::size_t i = 0; i < classes_.size(); ++i) {
+      Class& c = classes_[i];
+      if (c.planned || c.trip != trips || (!c.trip && !c.branch)) continue;
+      c.planned = true;
+      const int number = static_cast<int>(i);
+      const std::vector<Pattern> patterns = trips ? std::vector<Pattern>{{1}, {2}, {3}, {4}} : std::vector<Pattern>{{1}};
+      for (const Pattern& p : patterns) singles_.push_back({{number, p}});
+      if (c.wide) singles_.push_back({{number, {1, 0}}});
+      if (c.wide && trips) singles_.push_back({{number, {2, 1, 3}}});
+      if (!trips) continue;
+      for (int other : paired_)
+        for (int x : {1, 2, 3})
+          for (int y : {1, 2, 3}) pairs_.push_back({{other, {x}}, {number, {y}}});
+      paired_.push_back(number);
     }
-    if (!c.trip) continue;
-    for (int other : paired_)
-      for (int a : {1, 2, 3})
-        for (int b : {1, 2, 3}) pairs_.push_back({{other, {a}}, {number, {b}}});
-    paired_.push_back(number);
   }
 }
 
@@ -65,7 +81,7 @@ bool Choices::next(bool spent) {
   plan_more();
   cut_ = next_single_ < singles_.size() && run_ > kMostRuns;
   if (run_ > kMostRuns) return false;
-  if (next_single_ < singles_.size()) {
+  if (next_single_ < singles_.size() && !(spent && run_ > kFewestRuns)) {
     plan_ = singles_[next_single_++];
     return true;
   }

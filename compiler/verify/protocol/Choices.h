@@ -22,11 +22,11 @@ struct Context {
 };
 
 /// Choices of one place, in the order in which they are made, belong to one class; a run gives each class a pattern that its choices
-/// repeat. The first run takes "many" everywhere; then each class in turn goes through its other patterns, and at last pairs of trip
+/// repeat. The first run takes "many" trips and every branch; then each class in turn goes through its other patterns, and at last pairs of trip
 /// counts do.
 class Choices {
  public:
-  /// The next run's choices; false when all runs were made, or when `spent` and nothing but pairs is left, or after kMostRuns.
+  /// The next run's choices; false when all runs were made, or when `spent` after the first few (trip counts come first), or after kMostRuns.
   bool next(bool spent);
   /// A number for the context, and the class it belongs to.
   std::pair<std::int64_t, int> choose(Context& context);
@@ -47,12 +47,15 @@ class Choices {
   /// The choices of this run, the first of each place.
   const std::vector<Chosen>& chosen() const { return chosen_; }
 
-  static constexpr int kCandidates = 6, kMostRuns = 400;
+  /// Whether a branch that can be is to be taken.
+  bool taken(mlir::Operation* branch);
+
+  static constexpr int kCandidates = 6, kOne = 2, kMostRuns = 400;
   static std::int64_t candidate(int index, std::int64_t many);
 
  private:
   struct Class {
-    bool trip = false, wide = false;
+    bool trip = false, branch = false, wide = false;
     std::size_t asked = 0;  // in this run
     bool planned = false;
   };

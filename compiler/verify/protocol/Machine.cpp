@@ -112,8 +112,12 @@ void Machine::begin_loop(Actor& a, const Instr& i) {
   Val lower = in(a, i), upper = in(a, i, 1), step = in(a, i, 2);
   Frame f;
   f.begin = a.pc, f.index = lower, f.step = step;
-  Val span = values_.apply(Op::sub, upper, lower);
-  if (!(step == Val::of(1))) span = values_.apply(Op::div, values_.apply(Op::sub, values_.apply(Op::add, span, step), Val::of(1)), step);
+  Val span = values_.apply(Op::sub, upper, lower), by = step;
+  if (!step.is(Val::number)) {  // known at launch: as small as it can be
+    auto least = values_.force(step, {i.at, false, i.many, 1, Choices::kOne});
+    by = Val::of(least && *least > 1 ? *least : 1);
+  }
+  if (by.x != 1) span = values_.apply(Op::div, values_.apply(Op::add, span, Val::of(by.x - 1)), by);
   if (auto trips = values_.force(span, {i.at, true, i.many})) {
     f.left = *trips;
     if (f.left > kMostTrips) {
@@ -137,10 +141,22 @@ void Machine::begin_branch(Actor& a, const Instr& i) {
   f.kind = Code::branch, f.mask = a.mask;
   Val condition = in(a, i);
   std::uint32_t then = 0;
-  if (auto lanes = values_.force_lanes(condition, {i.at, false, i.many})) {
+  // Of what is open, what is planned; else the first that takes the branch, or does not, as planned.
+  const bool wanted = i.quiet || condition.is(Val::number) || choices_.taken(i.at);
+  const Values::Mark mark = values_.mark();
+  std::optional<Lanes> lanes;
+  for (int candidate = -1; candidate < Choices::kCandidates; ++candidate) {
+    values_.rollback(mark);
+    lanes = values_.force_lanes(condition, {i.at, false, i.many, 1, candidate});
+    if (!lanes) break;
+    then = 0;
     for (unsigned lane = 0; lane < 32; ++lane)
       if ((*lanes)[lane]) then |= 1u << lane;
-    f.otherwise = a.mask & ~then, then &= a.mask;
+    then &= a.mask;
+    if ((then != 0) == wanted || values_.mark() == mark) break;
+  }
+  if (lanes) {
+    f.otherwise = a.mask & ~then;
   } else {
     then = f.otherwise = a.mask, f.maybe = true;
     ++a.maybe;

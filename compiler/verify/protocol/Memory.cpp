@@ -164,7 +164,7 @@ void Machine::forget(History& list) {
     return std::all_of(actors_.begin(), actors_.end(), [&](const Actor& a) {
       if (a.ended) return true;
       if (a.number == old.actor && !old.async && old.begin > a.converged) return false;
-      return a.clock.seen[component] >= end && (!old.write || old.async || a.clock.fenced[component] >= end);
+      return a.clock.seen[component] >= end && (!old.write || old.async || !program_.tiles[static_cast<std::size_t>(old.tile)].fenced || a.clock.fenced[component] >= end);
     });
   };
   list.accesses.erase(std::remove_if(list.accesses.begin(), list.accesses.end(), past), list.accesses.end());
@@ -201,7 +201,7 @@ void Machine::compare(Actor& a, const Access& old, const Access& now) {
   const auto component = static_cast<std::size_t>(old.component);
   const bool ordered = end != kNever && a.clock.seen[component] >= end;
   const bool fresh_lanes = same_warp && !old.async && a.lanes != 1 && old.begin > a.converged;
-  const bool unfenced = now.async && old.write && !old.async && a.clock.fenced[component] < end;
+  const bool unfenced = now.async && old.write && !old.async && (old.tile == now.tile || now.write) && a.clock.fenced[component] < end;
   if (ordered && !unfenced) {  // nothing left to find but lanes of this warp that meet
     if (!fresh_lanes || now.product || old.tile != now.tile || old.stage != now.stage || !boxes_overlap(old, now)) return;
   } else if (!overlap(old, now)) {

@@ -116,6 +116,18 @@ struct Compiler {
       loop->walk([&](Operation* inner) { found |= inner != loop && isa<scf::ForOp, scf::WhileOp>(inner) && slice.relevant.contains(inner); });
     return found;
   }
+  bool quiet(scf::IfOp branch) {
+    if (branch.elseBlock()) return false;
+    return !branch
+                .walk([&](Operation* op) {
+                  if (op == branch || !slice.relevant.contains(op) || isa<scf::ForOp, scf::IfOp>(op)) return WalkResult::advance();
+                  if (!isa<tile::LoadOp, tile::StoreOp, tile::ReadOp, tile::WriteOp, tile::MapOp, tile::MmaOp, tile::CopyInOp, tile::CopyOutOp, tile::LoadGlobalOp, tile::StoreGlobalOp>(op))
+                    return WalkResult::interrupt();
+                  bool steers = llvm::any_of(tile_uses(op, warps), [&](const RawUse& use) { return use.write && slice.control_tiles.contains(root_of(use.tile).getTile()); });
+                  return steers ? WalkResult::interrupt() : WalkResult::advance();
+                })
+                .wasInterrupted();
+  }
   std::int64_t many_of(Operation* loop) { return nests(loop) ? many_outer : many; }
 };
 
@@ -209,7 +221,16 @@ void Compiler::effect(Operation* op) {
       .Case<tile::SettlePendingOp>([&](tile::SettlePendingOp o) { i.code = Code::settle_pending, i.number = o.getPending(); })
       .Case<tile::FenceAsyncOp>([&](tile::FenceAsyncOp o) { i.code = Code::fence_async, i.number = o.getGlobal(); })
       .Case<tile::FenceOp>([&](auto) { i.code = Code::fence; })
-      .Case<tile::PtxOp>([&](auto) { i.code = Code::opaque; })
+      .Case<tile::PtxOp>([&](tile::PtxOp o) {
+        // A move hides a value from the optimiser; other arithmetic follows from its inputs. What else a text does is looked at where it runs.
+        StringRef text = o.getText();
+        bool moves = text.consume_front("mov.") && text.size() > 3 && text.drop_front(3) == " #out0, #0;" && o.getNumOperands() == 1;
+        bool computes = o.getNumResults() == 1 && llvm::none_of(ArrayRef<StringRef>{"%", "ld.", "st.", "atom", "red.", "bar", "wgmma", "cp.", "setmaxnreg"},
+                                                               [&](StringRef word) { return o.getText().contains(word); });
+        i.code = moves ? Code::copy : computes ? Code::atom : Code::opaque;
+        if (i.code != Code::opaque)
+          for (Value v : o.getOperands()) i.in.push_back(number(v));
+      })
       .Case<tile::WriteOp>([&](tile::WriteOp o) {
         i.code = Code::access, i.target = tensor_of(o.getTo());
         if (slice.needed.contains(o.getValue())) i.in.push_back(number(o.getValue()));
@@ -242,7 +263,7 @@ void Compiler::control(Operation* op) {
   } else if (auto branch = dyn_cast<scf::IfOp>(op)) {
     const int begin = here();
     emit(Code::branch, op).in = {number(branch.getCondition())};
-    code->back().many = many;
+    code->back().many = many, code->back().quiet = quiet(branch);
     block(*branch.thenBlock());
     (*code)[static_cast<size_t>(begin)].target = here();
     const int otherwise = here();

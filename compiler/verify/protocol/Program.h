@@ -55,6 +55,7 @@ struct Instr {
   std::int64_t many = 0;           // trips that reach the steady state
   mlir::Operation* at = nullptr;
   std::vector<TileUse> uses;
+  bool quiet = false;              // a branch that only touches memory: not to take it leaves accesses out
   bool acquires = false, releases = false, polls = false, flag = false;  // strong accesses of tensors: in a loop's condition; of a tensor that is polled
 };
 
@@ -68,6 +69,7 @@ struct Tile {
   bool row_major = true;
   int ring = -1;                   // that hands it over
   bool control = false;            // its elements steer control flow
+  bool fenced = false;             // a product or copy may meet its ordinary writes
 };
 
 struct RingInfo {

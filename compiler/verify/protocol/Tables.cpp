@@ -43,6 +43,14 @@ void describe_tiles(Program& p, const llvm::DenseSet<Value>& control_tiles) {
     while (group[root] != root) root = group[root];
     t.memory = p.tiles[root].memory;
   }
+  // Ordinary writes need a fence where the tile itself is read asynchronously, or its memory is written so.
+  for (Tile& t : p.tiles)
+    for_each_use(t.op, [&](Operation* user, Value) {
+      for (const RawUse& use : tile_uses(user, 0)) {
+        if (!use.async || root_of(use.tile) != t.op) continue;
+        for (Tile& other : p.tiles) other.fenced |= other.op == t.op || (use.write && other.memory == t.memory);
+      }
+    });
 }
 
 void describe_rings(Program& p) {

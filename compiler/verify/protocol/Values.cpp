@@ -244,20 +244,24 @@ std::optional<std::int64_t> Values::force(Val v, Context context) {
   return force_form(form_of(v), context);
 }
 
+void Values::rollback(Mark to) {
+  for (; assigned_.size() > to.atoms; assigned_.pop_back()) atoms_[static_cast<std::size_t>(assigned_.back())].value.reset();
+  for (; assigned_sums_.size() > to.sums; assigned_sums_.pop_back()) sums_.erase(assigned_sums_.back());
+}
+
 std::optional<bool> Values::decide(Val v, Context context, bool wanted) {
   if (v.is(Val::number)) return v.x != 0;
   if (!v.is(Val::form)) return std::nullopt;
-  const std::size_t atoms = assigned_.size(), sums = assigned_sums_.size();
+  const Mark before = mark();
+  bool truth = false;
   for (int candidate = 0; candidate < Choices::kCandidates; ++candidate) {
+    rollback(before);
     Context trial = context;
     trial.candidate = candidate;
-    const bool truth = force_form(form_of(v), trial) != 0;
-    const bool open = assigned_.size() > atoms || assigned_sums_.size() > sums;
-    if (truth == wanted || !open || candidate + 1 == Choices::kCandidates) return truth;
-    for (; assigned_.size() > atoms; assigned_.pop_back()) atoms_[static_cast<std::size_t>(assigned_.back())].value.reset();
-    for (; assigned_sums_.size() > sums; assigned_sums_.pop_back()) sums_.erase(assigned_sums_.back());
+    truth = force_form(form_of(v), trial) != 0;
+    if (truth == wanted || mark() == before) break;
   }
-  return std::nullopt;
+  return truth;
 }
 
 std::optional<Lanes> Values::force_lanes(Val v, Context context) {

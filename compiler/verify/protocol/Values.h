@@ -51,6 +51,13 @@ class Values {
   Val select(Val p, Val a, Val b);
   /// A number for a scalar that is the same in all lanes, chosen where nothing decides it.
   std::optional<std::int64_t> force(Val v, Context context);
+  /// What has been given numbers so far; and back to that.
+  struct Mark {
+    std::size_t atoms, sums;
+    bool operator==(const Mark&) const = default;
+  };
+  Mark mark() const { return {assigned_.size(), assigned_sums_.size()}; }
+  void rollback(Mark to);
   /// The truth of a condition; where it is open, `wanted` if that is possible.
   std::optional<bool> decide(Val v, Context context, bool wanted);
   /// The lanes' numbers; none where they are not known.
