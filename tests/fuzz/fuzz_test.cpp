@@ -17,7 +17,7 @@ TEST(Fuzz, SampleOfPrograms) {
   Limits limits;
   limits.jobs = 2;
   limits.device = device_name();
-  limits.seconds = 120;
+  limits.seconds = 30;
   const std::size_t count = 200;
   std::size_t finished = 0;
   run_isolated(count, limits, [](std::size_t i) { return generate(1000000 + i); }, [&](std::size_t i, const Outcome& o) {
@@ -35,7 +35,7 @@ TEST(Fuzz, ProgramsThatOnceBrokeSomething) {
   ASSERT_FALSE(all.empty());
   Limits limits;
   limits.device = device_name();
-  limits.seconds = 120;
+  limits.seconds = 30;
   run_isolated(all.size(), limits, [&](std::size_t i) { return all[i].at("program").get<Program>(); },
                [&](std::size_t i, const Outcome& o) { EXPECT_EQ(o.kind, "ok") << all[i].at("broke") << ": " << o.message; });
 }

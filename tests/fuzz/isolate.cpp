@@ -3,6 +3,7 @@
 #include <poll.h>
 #include <signal.h>
 #include <sys/wait.h>
+#include <time.h>
 #include <unistd.h>
 
 #include <chrono>
@@ -13,7 +14,8 @@ namespace tilewright::fuzz {
 namespace {
 
 using Clock = std::chrono::steady_clock;
-constexpr std::size_t kBatch = 32;  // programs of one process
+constexpr std::size_t kBatch = 32;   // programs of one process
+constexpr double kPatience = 20;     // a program that waits may take as often the time limit of one that computes
 
 /// A child, and what it is about. It writes a line for each program that ends: its outcome as JSON.
 struct Child {
@@ -22,7 +24,16 @@ struct Child {
   std::size_t at = 0, end = 0;  // the program that runs, and the one behind the last
   std::string text;
   Clock::time_point since;
+  double cpu_since = 0;
 };
+
+/// CPU seconds that a process has used; on a machine with much to do the time of day says little.
+double cpu_seconds(pid_t pid) {
+  clockid_t clock;
+  timespec used{};
+  if (::clock_getcpuclockid(pid, &clock) != 0 || ::clock_gettime(clock, &used) != 0) return 0;
+  return static_cast<double>(used.tv_sec) + 1e-9 * static_cast<double>(used.tv_nsec);
+}
 
 nlohmann::json to_json(const Outcome& o) { return {{"kind", o.kind}, {"message", o.message}, {"compile", o.milliseconds[0]}, {"device", o.milliseconds[1]}, {"evaluate", o.milliseconds[2]}}; }
 Outcome from_json(const nlohmann::json& j) {
@@ -70,12 +81,13 @@ void run_isolated(std::size_t count, const Limits& limits, const std::function<P
       work(ends[1], limits.device, from, to, make);
     }
     ::close(ends[1]);
-    children.push_back({pid, ends[0], from, to, "", Clock::now()});
+    children.push_back({pid, ends[0], from, to, "", Clock::now(), 0});
   };
   const auto lines = [&](Child& c) {
     for (std::size_t end; (end = c.text.find('\n')) != std::string::npos; c.text.erase(0, end + 1)) {
       done(c.at++, from_json(nlohmann::json::parse(c.text.substr(0, end))));
       c.since = Clock::now();
+      c.cpu_since = cpu_seconds(c.pid);
     }
   };
   /// The child is gone; what it has not done goes to another.
@@ -107,7 +119,8 @@ void run_isolated(std::size_t count, const Limits& limits, const std::function<P
         if (n > 0) c.text.append(buffer, static_cast<std::size_t>(n)), lines(c);
         else gone = true;
       }
-      if (!gone && std::chrono::duration<double>(Clock::now() - c.since).count() > limits.seconds) {
+      const double passed = std::chrono::duration<double>(Clock::now() - c.since).count();
+      if (!gone && passed > limits.seconds && (cpu_seconds(c.pid) - c.cpu_since > limits.seconds || passed > kPatience * limits.seconds)) {
         ::kill(c.pid, SIGKILL);
         gone = killed = true;
       }

@@ -11,7 +11,7 @@ namespace tilewright::fuzz {
 
 struct Limits {
   int jobs = 1;
-  double seconds = 60;          // a program may take
+  double seconds = 60;          // of CPU time a program may take; 20 times that by the clock
   std::string device = "sim";
 };
 

@@ -47,7 +47,7 @@ int main(int argc, char** argv) {
   app.add_option("--count", count, "programs");
   app.add_option("--jobs", limits.jobs, "processes")->check(CLI::PositiveNumber);
   app.add_option("--device", limits.device, "sim or cuda")->check(CLI::IsMember({"sim", "cuda"}));
-  app.add_option("--seconds", limits.seconds, "a program may take");
+  app.add_option("--seconds", limits.seconds, "of CPU time that a program may take");
   app.add_flag("--reduce", reduce_findings, "shrink each program with a finding");
   app.add_option("--tries", tries, "programs that the reduction of one may run");
   app.add_option("--json", json_file, "write the findings, with their programs, to this file");
