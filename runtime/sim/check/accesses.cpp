@@ -141,7 +141,7 @@ bool partly_written(CtaChecker& c, const Instruction& i, LaneMask m, MemorySpace
     bool any = false;
     for (unsigned e = 0; e < i.elements; ++e) {
       const std::uint64_t begin = p.address + e * i.bytes;
-      if (p.owner) any |= begin + i.bytes <= p.owner->cta.shared.size() && p.owner->shared.defined(begin, begin + i.bytes);
+      if (p.owner) any |= begin + i.bytes <= p.owner->cta.shared.size() && p.owner->shared.written(begin, begin + i.bytes);
       else any |= c.written_global(begin, begin + i.bytes);
     }
     every &= any;

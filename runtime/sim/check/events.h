@@ -21,7 +21,6 @@ struct Event {
   std::uint32_t count = 0;       // how many times its warp had executed it, this one included
   std::uint8_t rank = 0;         // the CTA in the cluster and the warp that executed it
   std::uint8_t warp = 0;
-  bool defined = true;           // a write: false where a copy carried what nobody wrote
   LaneMask lanes = 0;
 };
 

@@ -71,7 +71,6 @@ std::string conflict_text(CtaChecker& c, const Conflict& x, const Access& a, con
   }
   switch (x.why) {
     case Conflict::Why::unwritten: return when + "reads " + place + ", which nobody has written";
-    case Conflict::Why::undefined: return when + "reads " + place + ", where the copy issued by " + author_of(c.cta, x.other) + " brought memory that nobody has written";
     case Conflict::Why::mbarrier: return when + verb + place + ", where an mbarrier lies that only mbarrier instructions may touch; it was initialised by " + author_of(c.cta, x.other);
     case Conflict::Why::unfenced:
       return "missing proxy fence: " + when + verb + place + " through the async proxy after " + other +

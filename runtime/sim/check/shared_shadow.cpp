@@ -29,7 +29,7 @@ EventId SharedShadow::number(const Event& e) {
   EventId& last = latest_[e.agent];
   if (last) {
     const Event& l = table_.event(last);
-    if (l.instruction == e.instruction && l.time == e.time && l.count == e.count && l.defined == e.defined && l.warp == e.warp && l.kind == e.kind) return last;
+    if (l.instruction == e.instruction && l.time == e.time && l.count == e.count && l.warp == e.warp && l.kind == e.kind) return last;
   }
   return last = table_.add(e);
 }
@@ -55,7 +55,6 @@ std::optional<Conflict> SharedShadow::after_write(EventId n, const Access& a, bo
       (e.instruction != a.event.instruction || e.count != a.event.count || e.warp != a.event.warp || e.rank != a.event.rank))
     return Conflict{Conflict::Why::unordered, false, e, 0};
   if (a.event.kind == Kind::async && e.kind != Kind::async && known.fenced < e.time) return Conflict{Conflict::Why::unfenced, false, e, 0};
-  if (reading && a.needs_values && !e.defined) return Conflict{Conflict::Why::undefined, false, e, 0};
   return {};
 }
 
@@ -109,9 +108,9 @@ void SharedShadow::release(std::uint64_t begin, std::uint64_t end, const Access&
   for (std::uint64_t n = begin >> shift_; n <= (end - 1) >> shift_; ++n) cells_[n] = {id, 0};
 }
 
-bool SharedShadow::defined(std::uint64_t begin, std::uint64_t end) const {
+bool SharedShadow::written(std::uint64_t begin, std::uint64_t end) const {
   for (std::uint64_t n = begin >> shift_; n <= (end - 1) >> shift_; ++n)
-    if (cells_[n].write == 0 || !table_.event(cells_[n].write).defined) return false;
+    if (cells_[n].write == 0) return false;
   return true;
 }
 

@@ -16,7 +16,7 @@ struct Access {
 
 /// Why an access may not be performed.
 struct Conflict {
-  enum class Why : std::uint8_t { unordered, unfenced, unwritten, undefined, mbarrier };
+  enum class Why : std::uint8_t { unordered, unfenced, unwritten, mbarrier };
   Why why = Why::unordered;
   bool with_read = false;        // the earlier access was a read
   Event other;
@@ -33,7 +33,7 @@ class SharedShadow {
   /// Becomes memory that `a` wrote, whatever lay there.
   void release(std::uint64_t begin, std::uint64_t end, const Access& a);
   /// Reads without remembering it: whether every byte holds what somebody wrote.
-  bool defined(std::uint64_t begin, std::uint64_t end) const;
+  bool written(std::uint64_t begin, std::uint64_t end) const;
 
  private:
   struct Cell {
