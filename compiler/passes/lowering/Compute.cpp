@@ -5,25 +5,48 @@ using namespace mlir;
 
 namespace tilewright::lowering {
 
-/// One wgmma.fence before the first product that uses registers which ordinary code has used since the last fence. Those
-/// registers pass through it, so that no write to them can move below; registers in flight over a back edge do not.
-void Lowering::fence_if_needed(ArrayRef<void*> frags) {
+/// The registers that this product and those behind it take over from ordinary code: what was used before the product, and by
+/// ordinary code no more until a product uses it.
+SmallVector<Value> Lowering::taken_over(tile::GemmOp product) {
+  std::set<void*> candidates = touched_;
+  SmallVector<Value> taken;
+  auto leave = [&](Value frag, bool take) {
+    if (!isa<tile::FragType>(frag.getType())) return;
+    for (Value s : slots_of(frag))
+      if (candidates.erase(s.getAsOpaquePointer()) && take) taken.push_back(s);
+  };
+  for (Operation* op = product; op && !candidates.empty(); op = op->getNextNode()) {
+    if (auto gemm = dyn_cast<tile::GemmOp>(op)) {
+      leave(gemm.getAcc(), true);
+      leave(gemm.getA(), !gemm.getB().getType().getElementType().isF32());  // of a tf32 product: rounded into others
+    } else if (!isa<tile::FragViewOp>(op)) {
+      op->walk([&](Operation* user) {
+        for (Value v : user->getOperands()) leave(v, false);
+      });
+    }
+  }
+  return taken;
+}
+
+/// One wgmma.fence before the first product that uses registers which ordinary code has used since the last fence. They pass
+/// through it, with those of the products behind it, so that no write to them can move below.
+void Lowering::fence_if_needed(tile::GemmOp product, ArrayRef<void*> frags) {
   bool needed = all_touched_;
-  for (void* v : frags) needed |= touched_.count(v) != 0;
+  SmallVector<Value> slots = taken_over(product);
+  for (void* frag : frags)
+    for (Value s : fragments_[frag].slots) {
+      if (!touched_.count(s.getAsOpaquePointer())) continue;
+      needed = true;
+      if (!llvm::is_contained(slots, s)) slots.push_back(s);
+    }
   if (!needed) return;
   SmallVector<Value> regs;
-  SmallVector<void*> used;
-  for (void* v : frags)
-    if (touched_.count(v)) used.push_back(v);
-  for (void* v : used) regs.append(read_registers(fragments_[v]));
+  for (Value s : slots) regs.push_back(read_slot(s, cast<LLVM::AllocaOp>(s.getDefiningOp()).getElemType()));
   auto fence = hopper::WgmmaFenceOp::create(b_, loc_, regs);
-  size_t at = 0;
-  for (void* v : used) {
-    const Fragment& f = fragments_[v];
-    write_registers(f, ValueRange(fence.getResult()).slice(at, f.slots.size()));
-    at += f.slots.size();
+  for (auto [s, v] : llvm::zip(slots, fence.getResult())) {
+    write_slot(s, v);
+    touched_.erase(s.getAsOpaquePointer());
   }
-  touched_.clear();
   all_touched_ = false;
 }
 
@@ -70,7 +93,7 @@ void* Lowering::tf32_operand(const Fragment& from) {
   to.number = static_cast<int>(fragments_.size());
   void* key = to.slots.front().getAsOpaquePointer();
   fragments_[key] = std::move(to);
-  touched_.insert(key);
+  touch(key);
   return key;
 }
 
@@ -84,7 +107,7 @@ void Lowering::emit_gemm(tile::GemmOp op) {
   }
   SmallVector<void*> used{acc_key};
   if (a_key) used.push_back(a_key);
-  fence_if_needed(used);
+  fence_if_needed(op, used);
   const Fragment& acc = fragments_[acc_key];
 
   SharedPlace b = place_of(op.getB());
@@ -146,7 +169,7 @@ void Lowering::emit_settle(Value batch, int pending) {
         if (!flying.insert(s.getAsOpaquePointer()).second) continue;  // in flight, or part of another fragment that settles
         slots.push_back(s);
         regs.push_back(read_slot(s, f.held(b_)));
-        touch(frag);
+        touched_.insert(s.getAsOpaquePointer());
       }
     }
   auto wait = hopper::WgmmaWaitOp::create(b_, loc_, regs, pending);

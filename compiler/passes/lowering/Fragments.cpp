@@ -44,29 +44,28 @@ void Lowering::declare_fragment(tile::FragOp op) {
 
 /// A view has the registers of its columns.
 void Lowering::declare_view(tile::FragViewOp op) {
-  void *base = op.getFrag().getAsOpaquePointer(), *key = op.getResult().getAsOpaquePointer();
-  const Fragment& from = fragments_[base];
-  Fragment view = from;
+  Fragment view = fragments_[op.getFrag().getAsOpaquePointer()];
   view.number = static_cast<int>(fragments_.size());
   view.cols = static_cast<int>(op.getResult().getType().getShape()[1]);
-  size_t per_block = from.slots.size() / (from.cols / 8), first = op.getColumn() / 8 * per_block;
-  view.slots.assign(from.slots.begin() + first, from.slots.begin() + first + view.cols / 8 * per_block);
-  std::set<void*> related = overlaps_[base];
-  related.insert(base);
-  for (void* other : related) {
-    const auto& theirs = fragments_[other].slots;
-    if (other == key || llvm::none_of(view.slots, [&](Value s) { return llvm::is_contained(theirs, s); })) continue;
-    overlaps_[key].insert(other);
-    overlaps_[other].insert(key);
-    if (touched_.count(other)) touched_.insert(key);
-  }
-  fragments_[key] = std::move(view);
+  view.slots = slots_of(op.getResult());
+  fragments_[op.getResult().getAsOpaquePointer()] = std::move(view);
+}
+
+/// Of a fragment, or of a view that may be declared further on; none of a fragment that is.
+std::vector<Value> Lowering::slots_of(Value frag) {
+  if (auto it = fragments_.find(frag.getAsOpaquePointer()); it != fragments_.end()) return it->second.slots;
+  auto view = frag.getDefiningOp<tile::FragViewOp>();
+  if (!view) return {};
+  std::vector<Value> from = slots_of(view.getFrag());
+  auto columns = [](Value v) { return cast<tile::FragType>(v.getType()).getShape()[1]; };
+  size_t per_block = from.size() / (columns(view.getFrag()) / 8), first = view.getColumn() / 8 * per_block;
+  auto begin = from.begin() + std::min(first, from.size());
+  return {begin, begin + columns(frag) / 8 * per_block};
 }
 
 /// Ordinary code has used the fragment's registers.
 void Lowering::touch(void* frag) {
-  touched_.insert(frag);
-  if (auto it = overlaps_.find(frag); it != overlaps_.end()) touched_.insert(it->second.begin(), it->second.end());
+  for (Value s : fragments_[frag].slots) touched_.insert(s.getAsOpaquePointer());
 }
 
 SmallVector<Value> Lowering::read_registers(const Fragment& f) {

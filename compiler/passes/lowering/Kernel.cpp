@@ -195,16 +195,18 @@ void Lowering::emit_if(scf::IfOp branch) {
   bool otherwise = branch.elseBlock();
   auto copy = scf::IfOp::create(b_, loc_, mapped(branch.getCondition()), otherwise);
   OpBuilder::InsertionGuard guard(b_);
-  auto touched = touched_;
+  const auto touched = touched_;
+  const bool all_touched = all_touched_;
   b_.setInsertionPoint(copy.thenBlock()->getTerminator());
   emit_block(*branch.thenBlock());
-  touched.insert(touched_.begin(), touched_.end());
+  auto touched_then = std::exchange(touched_, touched);
+  bool all_touched_then = std::exchange(all_touched_, all_touched);
   if (otherwise) {
     b_.setInsertionPoint(copy.elseBlock()->getTerminator());
     emit_block(*branch.elseBlock());
-    touched.insert(touched_.begin(), touched_.end());
   }
-  touched_ = touched;
+  touched_.insert(touched_then.begin(), touched_then.end());
+  all_touched_ |= all_touched_then;
 }
 
 LogicalResult Lowering::emit(Operation* op) {

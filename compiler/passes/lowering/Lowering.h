@@ -193,7 +193,8 @@ class Lowering {
   void emit_fill(tile::FillOp op);
   Value descriptor_low(const SharedPlace& place, bool transposed);
   void* tf32_operand(const Fragment& from);
-  void fence_if_needed(llvm::ArrayRef<void*> frags);
+  mlir::SmallVector<Value> taken_over(tile::GemmOp product);
+  void fence_if_needed(tile::GemmOp product, llvm::ArrayRef<void*> frags);
   // WarpProducts.cpp
   void emit_mma(tile::MmaOp op);
   void multiply_half(const Fragment& acc, const Fragment& a, const SharedPlace& b, bool b_transposed);
@@ -219,6 +220,7 @@ class Lowering {
   // Fragments.cpp
   void declare_fragment(tile::FragOp op);
   Fragment new_fragment(int rows, int cols, Type element);
+  std::vector<Value> slots_of(Value frag);
   void touch(void* frag);
   void touch(Value frag) { touch(frag.getAsOpaquePointer()); }
   Value slot(Type type);
@@ -261,7 +263,6 @@ class Lowering {
   mlir::IRMapping map_;
   std::vector<Parameter> parameters_;
   std::map<void*, Fragment> fragments_;
-  std::map<void*, std::set<void*>> overlaps_;     // of a fragment: its views and what else has registers of it
   std::map<void*, Value> vars_;
   std::map<void*, std::string> functions_;       // symbols of CUDA functions
   std::map<void*, RingPlan> rings_;
@@ -273,7 +274,7 @@ class Lowering {
   Value role_warp_, role_thread_;
   std::vector<void*> open_accumulators_;         // products since the last batch
   std::vector<std::pair<void*, std::vector<void*>>> in_flight_;  // batches, oldest first, with their accumulators
-  std::set<void*> touched_;                      // fragments used by ordinary code since the last wgmma fence
+  std::set<void*> touched_;                      // slots used by ordinary code since the wgmma.fence for them
   bool all_touched_ = true;
   mlir::Operation* failed_ = nullptr;
   // of a traced kernel

@@ -30,3 +30,44 @@ tile.kernel "k" params [] {
     tile.settle %two
   }
 }
+
+// A fence is for the products behind it, too, as long as ordinary code leaves their registers alone. One in a branch is for that
+// branch only.
+// CHECK-LABEL: llvm.func @fences()
+tile.kernel "fences" params [] {
+  %a = tile.shared "a" : <64x64xbf16>
+  tile.role "math" warps 4 {
+    %zero = arith.constant 0.0 : f32
+    %c256 = arith.constant 256 : i32
+    %thread = tile.thread
+    %first = arith.cmpi slt, %thread, %c256 : i32
+    %x = tile.frag : <64x64xf32>
+    %y = tile.frag : <64x64xf32>
+    %z = tile.frag : <64x64xf32>
+    tile.fill %zero, %x : <64x64xf32>
+    tile.fill %zero, %y : <64x64xf32>
+    tile.fill %zero, %z : <64x64xf32>
+    // CHECK: %{{[0-9]+}}:64 = hopper.wgmma_fence
+    // CHECK-COUNT-4: hopper.wgmma %
+    tile.gemm %x, %a, %a {trans_b} : <64x64xf32>, !tile.shared<64x64xbf16>, <64x64xbf16>
+    // CHECK-NOT: hopper.wgmma_fence
+    // CHECK-COUNT-4: hopper.wgmma %
+    tile.gemm %y, %a, %a {trans_b} : <64x64xf32>, !tile.shared<64x64xbf16>, <64x64xbf16>
+    %both = tile.batch
+    tile.settle %both
+    tile.fill %zero, %z : <64x64xf32>
+    // CHECK: scf.if
+    // CHECK: %{{[0-9]+}}:32 = hopper.wgmma_fence
+    // CHECK: else
+    // CHECK: %{{[0-9]+}}:32 = hopper.wgmma_fence
+    scf.if %first {
+      tile.gemm %z, %a, %a {trans_b} : <64x64xf32>, !tile.shared<64x64xbf16>, <64x64xbf16>
+      %then = tile.batch
+      tile.settle %then
+    } else {
+      tile.gemm %z, %a, %a {trans_b} : <64x64xf32>, !tile.shared<64x64xbf16>, <64x64xbf16>
+      %otherwise = tile.batch
+      tile.settle %otherwise
+    }
+  }
+}

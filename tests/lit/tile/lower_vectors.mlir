@@ -12,8 +12,8 @@ tile.kernel "views" params [] {
     tile.fill %zero, %right : <64x16xf32>
     %c0 = arith.constant 0 : i32
     %b = tile.view %t[%c0, %c0] : <64x64xbf16> -> <16x64xbf16>
-    // Registers that ordinary code wrote under another name pass through the fence.
-    // CHECK: %{{.*}}:16 = hopper.wgmma_fence(
+    // Registers that ordinary code wrote under another name pass through the fence, and only they.
+    // CHECK: %{{.*}}:8 = hopper.wgmma_fence(
     // CHECK: hopper.wgmma {{.*}} {element = "bf16", n = 32 : i32
     %wide = tile.view %t[%c0, %c0] : <64x64xbf16> -> <32x64xbf16>
     tile.gemm %f, %t, %wide {trans_b} : <64x32xf32>, !tile.shared<64x64xbf16>, <32x64xbf16>
