@@ -60,6 +60,7 @@ Step barrier(Warp& w, const Instruction& i, LaneMask m) {
   if (i.extra[2] && !w.converged(w.live, m)) return Step::blocked;
   const unsigned count = i.extra[0] ? w.in<std::uint32_t>(i.in[1])[lane] : 0;
   const std::uint32_t generation = b.generation;
+  if (cta.check) check::note_together(w, m);
   if (cta.check) check::note_arrival(w, id);
   arrive_at(cta, b, id, count, count && i.extra[2] ? warp_lanes : static_cast<unsigned>(std::popcount(m)));
   if (i.extra[3]) {
@@ -75,7 +76,9 @@ Step barrier(Warp& w, const Instruction& i, LaneMask m) {
 
 Step warp_barrier(Warp& w, const Instruction& i, LaneMask m) {
   const LaneMask wanted = w.in<std::uint32_t>(i.in[0])[std::countr_zero(m)];
-  return w.converged(wanted, m) ? Step::next : Step::blocked;
+  if (!w.converged(wanted, m)) return Step::blocked;
+  if (w.cta->check) check::note_together(w, m);
+  return Step::next;
 }
 
 // The cluster's barrier in two halves. extra: 2 aligned
@@ -86,6 +89,7 @@ Step cluster_arrive(Warp& w, const Instruction& i, LaneMask m) {
   w.cluster_generation = cluster.barrier.generation;
   w.cluster_arrived |= m;
   cluster.barrier.arrived += static_cast<unsigned>(std::popcount(m));
+  if (w.cta->check) check::note_together(w, m);
   if (w.cta->check) check::note_cluster_arrival(w, i.order != MemoryOrder::relaxed);
   ++w.cta->effects;
   cluster.complete_barrier();

@@ -160,7 +160,7 @@ Step arrive(Warp& w, const Instruction& i, LaneMask m) {
       b.expected -= std::min(b.expected, count);
       store_mbarrier(cta, a, b);
     }
-    if (cta.check) check::note_arrivals(w, i, cta, a, count);
+    if (cta.check) check::note_arrivals(w, i, m, cta, a, count);
     arrive_mbarrier(cta, a, count, lane);
     w.out<std::uint64_t>(i.out[0])[l] = state;
   });

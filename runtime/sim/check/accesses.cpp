@@ -1,4 +1,5 @@
 // Loads, stores and atomics of warps, and what strong ones hand over.
+#include <bit>
 #include <cstring>
 
 #include "runtime/sim/access.h"
@@ -21,9 +22,9 @@ void learn(Clock& to, const CtaChecker& c, const Clock& from, std::uint64_t clus
   else to.join_foreign(from, cluster, c.cluster.number);
 }
 
-void hand_over(CtaChecker& c, WarpState& s, Sync& word, const Instruction& i, bool keeps) {
+void hand_over(CtaChecker& c, WarpState& s, Sync& word, const Instruction& i, LaneMask m, bool keeps) {
   const bool has = releases(i) || !s.released.empty();
-  const Clock& given = releases(i) ? s.clock : s.released;
+  const Clock& given = releases(i) ? known_to(s, m) : s.released;
   if (!has) {
     if (!keeps) word = Sync{{}, 0, 0, MemoryScope::none, word.version + 1};
     return;
@@ -48,7 +49,7 @@ void take_over(CtaChecker& c, WarpState& s, const void* key, const Sync& word, c
   learn(acquires(i) ? s.clock : s.acquired[d], c, word.clock, word.cluster);
 }
 
-void synchronise(CtaChecker& c, CtaChecker* owner, Warp& w, const Instruction& i, std::uint64_t key, Use use) {
+void synchronise(CtaChecker& c, CtaChecker* owner, Warp& w, const Instruction& i, LaneMask m, std::uint64_t key, Use use) {
   WarpState& s = c.of(w);
   const auto* place = owner ? owner->cta.shared.data() + key : reinterpret_cast<const std::byte*>(key);
   const auto in = [&](std::unordered_map<const void*, Sync>& words) {
@@ -58,7 +59,7 @@ void synchronise(CtaChecker& c, CtaChecker* owner, Warp& w, const Instruction& i
     }
     Sync& word = words[place];
     if (use == Use::atomic) take_over(c, s, place, word, i);
-    hand_over(c, s, word, i, use == Use::atomic);
+    hand_over(c, s, word, i, m, use == Use::atomic);
   };
   if (owner) return in(owner->words);
   const std::lock_guard lock(c.cluster.launch.mutex);
@@ -165,7 +166,7 @@ void note(Warp& w, const Instruction& i, LaneMask m, unsigned bytes, MemorySpace
       const Place p = place_of(c, space, address(l));
       if (p.address == last || p.space == MemorySpace::local) return;
       last = p.address;
-      synchronise(c, p.owner, w, i, p.address, use);
+      synchronise(c, p.owner, w, i, m, p.address, use);
     });
   }
   each_run(m, bytes, address, [&](unsigned first, std::uint64_t begin, std::uint64_t length) {
@@ -184,6 +185,7 @@ void note(Warp& w, const Instruction& i, LaneMask m, unsigned bytes, MemorySpace
     }
   });
   if (strong && use != Use::load) tick(c.of(w));
+  else (std::has_single_bit(m) ? c.of(w).loose_solo : c.of(w).loose) |= m;
 }
 
 }  // namespace

@@ -1,5 +1,7 @@
 #include "runtime/sim/check/checker.h"
 
+#include <bit>
+
 #include "runtime/sim/cluster.h"
 
 namespace tilewright::runtime::sim::check {
@@ -21,11 +23,14 @@ void CtaChecker::start() {
     ran.assign(p.code.size(), 0);
     s.ran = std::move(ran);
     s.self = static_cast<Agent>(cta.rank * cta.warps.size() + n);
+    s.solo = static_cast<Agent>(s.self + cluster.ctas.size() * cta.warps.size());
     s.clock.know(s.self, {1, 0});
+    s.clock.know(s.solo, {1, 0});
     if (!cluster.launch.programmatic) s.clock.know(cluster.previous_grid, {1, 1});
     s.accumulates.assign(p.register_bytes / slot_unit + 1, 0);
     s.feeds = s.accumulates;
     s.written_after.assign(s.accumulates.size(), 0);
+    s.use = s.read_after = s.written_after;
   }
 }
 
@@ -39,7 +44,7 @@ void ClusterChecker::start(std::uint64_t n) {
   roles_.clear();
   next_ = 0;
   for (const auto& c : ctas)
-    for (std::size_t w = 0; w < c->cta.warps.size(); ++w) make_agent(Role::warp);
+    for (std::size_t w = 0; w < 2 * c->cta.warps.size(); ++w) make_agent(Role::warp);
   previous_grid = make_agent(Role::previous);
   for (const auto& c : ctas) c->start();
 }
@@ -49,7 +54,7 @@ std::uint32_t CtaChecker::number(const Instruction& i) const { return static_cas
 Event CtaChecker::event(const Warp& w, const Instruction& i, LaneMask lanes) {
   const WarpState& s = of(w);
   Event e;
-  e.agent = s.self;
+  e.agent = std::has_single_bit(lanes) ? s.solo : s.self;
   e.time = s.clock.known[s.self].seen;
   e.instruction = number(i);
   e.count = s.ran[e.instruction];
@@ -57,6 +62,26 @@ Event CtaChecker::event(const Warp& w, const Instruction& i, LaneMask lanes) {
   e.warp = static_cast<std::uint8_t>(w.index);
   e.lanes = lanes;
   return e;
+}
+
+const Clock& known_to(WarpState& s, LaneMask lanes) {
+  const bool others = s.loose & ~lanes, others_alone = s.loose_solo & ~lanes;
+  if (!others && !others_alone) return s.clock;
+  s.partial = s.clock;
+  const auto limit = [&](Agent a) {
+    Known& k = s.partial.known[a];
+    k = {std::min(k.seen, s.together), std::min(k.fenced, s.together)};
+  };
+  if (others) limit(s.self);
+  if (others_alone) limit(s.solo);
+  return s.partial;
+}
+
+void come_together(WarpState& s) {
+  if (!s.loose && !s.loose_solo) return;
+  s.together = s.clock.known[s.self].seen;
+  s.loose = s.loose_solo = 0;
+  tick(s);
 }
 
 void CtaChecker::read_shared(std::uint64_t begin, std::uint64_t end, const Access& a) {

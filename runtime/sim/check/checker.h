@@ -31,7 +31,11 @@ struct BulkHistory {
 
 struct WarpState {
   Agent self = nobody;
+  Agent solo = nobody;                        // what single lanes do; its time is the warp's
   Clock clock;
+  LaneMask loose = 0, loose_solo = 0;         // lanes that accessed memory since all came together: side by side, and alone
+  Time together = 0;                          // the warp's time when they did
+  Clock partial;                              // what some lanes hand over
   Clock released;                             // what relaxed stores hand over: the clock of the last fence
   MemoryScope released_to = MemoryScope::none;
   std::array<Clock, 3> acquired;              // what relaxed loads were handed, for the next fence: from the CTA, the cluster, elsewhere
@@ -44,8 +48,9 @@ struct WarpState {
   std::unordered_map<unsigned, BulkHistory> bulk;   // by lane
   // wgmma: registers by slot
   std::vector<std::uint8_t> accumulates, feeds;     // products in flight that write it, that read it as A
-  std::vector<std::uint32_t> written_after;         // number of the wgmma.fence it was last written behind
-  std::uint32_t fences = 1;
+  std::vector<std::uint32_t> use;                   // as an accumulator in flight: use_of() of the newest product
+  std::vector<std::uint32_t> written_after, read_after;   // number of the wgmma.fence it was last accessed behind; of a copy, of what it copies
+  std::uint32_t fences = 0;
   std::deque<const Instruction*> products;          // not waited for
   std::vector<std::pair<std::size_t, Time>> copies; // slots that hold a copy of an accumulator in flight, and of which product
   std::deque<std::size_t> commits;                  // products of each group not waited for
@@ -91,15 +96,13 @@ struct BarrierState {
 /// A product that the warps of a warpgroup are issuing.
 struct Forming {
   Clock every;                   // what each of its warps knows
-  Clock any;                     // what one of them knows
   unsigned warps = 0;
 };
 
 struct GroupState {
-  Agent agent = nobody;
+  Agent agent = nobody;          // and the next three: the parts of products that the four warps wait for
   Time formed = 0;               // products that all four warps have issued
   std::deque<Forming> forming;
-  std::deque<std::pair<Time, Clock>> issued;   // of the last products, what their warps knew
 };
 
 class ClusterChecker;
@@ -154,7 +157,7 @@ class CtaChecker {
   [[noreturn]] void refuse_global(const GlobalConflict&, const Access&, bool writing);
 };
 
-/// The clocks' components of one cluster: first all warps, then one for the grid before, then what is met.
+/// The clocks' components of one cluster: first all warps, then their single lanes, one for the grid before, then what is met.
 class ClusterChecker {
  public:
   ClusterChecker(Cluster& cluster, LaunchChecker& launch);
@@ -182,7 +185,12 @@ class ClusterChecker {
 };
 
 /// A release by the warp: what it does next is later than what it handed over.
-inline void tick(WarpState& s) { ++s.clock.known[s.self].seen; }
+inline void tick(WarpState& s) { s.clock.known[s.solo].seen = ++s.clock.known[s.self].seen; }
+
+/// What those lanes know and can hand over: of what others of their warp did, what lies before all came together.
+const Clock& known_to(WarpState&, LaneMask lanes);
+/// All lanes have come together at an instruction that orders their accesses.
+void come_together(WarpState&);
 
 // Words of reports (report.cpp).
 std::string place_of_shared(const Cta&, std::uint64_t address);

@@ -18,7 +18,7 @@ Agent agent_of(CtaChecker& c, Agent& a, Role r) {
 Access arriving(const BulkIssue& n, Flight& f, Cta& target, std::uint64_t barrier) {
   CtaChecker& c = *n.warp.cta->check;
   WarpState& s = c.of(n.warp);
-  Access a{c.event(n.warp, n.instruction, 1u << n.lane), &s.clock, false};
+  Access a{c.event(n.warp, n.instruction, 1u << n.lane), &known_to(s, 1u << n.lane), false};
   a.event.kind = Kind::async;
   const auto it = target.check->barriers.find(static_cast<std::uint32_t>(barrier));
   if (it == target.check->barriers.end()) return a;
@@ -36,9 +36,9 @@ Access arriving(const BulkIssue& n, Flight& f, Cta& target, std::uint64_t barrie
   return a;
 }
 
-/// The copy carries what its warp knows; what the warp does next is later.
-void depart(WarpState& s, Flight& f) {
-  f.clock = s.clock;
+/// The copy carries what its lane knows; what the warp does next is later.
+void depart(WarpState& s, Flight& f, unsigned lane) {
+  f.clock = known_to(s, 1u << lane);
   tick(s);
 }
 
@@ -53,7 +53,7 @@ Leaving leaving(const BulkIssue& n, bool reduces) {
   l.read.event = c.event(n.warp, n.instruction, 1u << n.lane);
   l.read.event.kind = Kind::async;
   l.read.event.time = ++s.bulk_issued;
-  l.read.clock = &s.clock;
+  l.read.clock = &known_to(s, 1u << n.lane);
   l.write = l.read;
   l.read.event.agent = agent_of(c, s.bulk_read, Role::bulk_read);
   l.write.event.agent = agent_of(c, s.bulk_write, Role::bulk_write);
@@ -70,7 +70,7 @@ void note_load_box(const BulkIssue& n, Flight& f, const TensorMapSpec& map, cons
                    std::uint64_t barrier, bool first) {
   CtaChecker& c = *n.warp.cta->check;
   Access a = arriving(n, f, target, barrier);
-  if (first) depart(c.of(n.warp), f);
+  if (first) depart(c.of(n.warp), f, n.lane);
   const unsigned size = size_of(map.element);
   each_box_row(map, at, shared, [&](const BoxRow& row) {
     if (row.last <= row.first) return;
@@ -98,7 +98,7 @@ void note_bulk_in(const BulkIssue& n, Flight& f, std::uint64_t from, bool from_s
                   std::uint64_t barrier) {
   CtaChecker& c = *n.warp.cta->check;
   Access a = arriving(n, f, target, barrier);
-  depart(c.of(n.warp), f);
+  depart(c.of(n.warp), f, n.lane);
   if (from_shared) {
     a.needs_values = true;
     c.read_shared(from, from + bytes, a);
@@ -117,7 +117,7 @@ void note_bulk_out(const BulkIssue& n, std::uint64_t shared, std::uint64_t to, s
 
 void note_remote_store(const BulkIssue& n, Flight& f, std::uint64_t shared, std::uint64_t bytes, Cta& target, std::uint64_t barrier) {
   const Access a = arriving(n, f, target, barrier);
-  depart(n.warp.cta->check->of(n.warp), f);
+  depart(n.warp.cta->check->of(n.warp), f, n.lane);
   target.check->write_shared(shared, shared + bytes, a);
 }
 

@@ -21,7 +21,7 @@ ReadSetId EventTable::with(ReadSetId from, EventId added, const Clock& clock) {
   const Event& e = events_[added];
   for (const EventId n : sets_[from]) {
     const Event& other = events_[n];
-    const bool covered = other.agent == e.agent || clock.of(other.agent).seen >= other.time;
+    const bool covered = other.agent == e.agent || other.known_to(clock);
     if (!covered) set.push_back(n);
   }
   set.push_back(added);

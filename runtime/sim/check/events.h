@@ -22,6 +22,12 @@ struct Event {
   std::uint8_t rank = 0;         // the CTA in the cluster and the warp that executed it
   std::uint8_t warp = 0;
   LaneMask lanes = 0;
+  std::uint8_t parts = 1;        // agents from `agent` on that each do a part of it: the warps of a product
+  bool known_to(const Clock& c) const {
+    for (unsigned n = 0; n < parts; ++n)
+      if (c.of(static_cast<Agent>(agent + n)).seen < time) return false;
+    return true;
+  }
 };
 
 using EventId = std::uint32_t;   // 0: none

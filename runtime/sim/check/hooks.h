@@ -23,7 +23,8 @@ void note_proxy_fence(Warp&);
 void note_init_fence(Warp&);
 void note_grid_wait(Warp&);
 
-// named barriers, and the cluster's
+// barriers of a warp, named barriers, and the cluster's
+void note_together(Warp&, LaneMask);                                       // lanes that meet at an instruction that orders their accesses
 void note_arrival(Warp&, unsigned barrier);
 void note_completion(Cta&, unsigned barrier);
 void note_departure(Warp&, unsigned barrier);
@@ -35,7 +36,7 @@ void note_cluster_departure(Warp&);
 void note_init(Warp&, const Instruction&, unsigned lane, std::uint64_t address);
 void note_invalidation(Warp&, const Instruction&, unsigned lane, std::uint64_t address);
 void note_use(Warp&, Cta& owner, std::uint64_t address);                   // synchronised with the initialisation
-void note_arrivals(Warp&, const Instruction&, Cta& owner, std::uint64_t address, std::uint32_t count);
+void note_arrivals(Warp&, const Instruction&, LaneMask, Cta& owner, std::uint64_t address, std::uint32_t count);
 void note_expected(Warp&, const Instruction&, Cta& owner, std::uint64_t address, std::uint32_t bytes);
 void note_phase(Cta& owner, std::uint64_t address);                        // the phase has just completed
 void note_wait(Warp&, const Instruction&, std::uint64_t address, std::uint32_t parity, bool complete);

@@ -61,13 +61,13 @@ void note_use(Warp& w, Cta& owner, std::uint64_t address) {
   throw Fault{"uses " + barrier_text(owner, address) + ", whose initialisation is not ordered before: no barrier lies behind " + author_of(owner, b->init)};
 }
 
-void note_arrivals(Warp& w, const Instruction& i, Cta& owner, std::uint64_t address, std::uint32_t count) {
+void note_arrivals(Warp& w, const Instruction& i, LaneMask m, Cta& owner, std::uint64_t address, std::uint32_t count) {
   BarrierState* b = find(*owner.check, address);
   if (!b) return;
   note_use(w, owner, address);
   WarpState& s = w.cta->check->of(w);
   if (i.order != MemoryOrder::relaxed) {
-    b->gathering.join(s.clock);
+    b->gathering.join(known_to(s, m));
     tick(s);
   }
   arrive(*b, w, i, count);
@@ -112,7 +112,9 @@ void note_phase(Cta& owner, std::uint64_t address) {
   b->gathering.clear();
   for (std::size_t n = 0; n < b->waiters.size(); ++n) {
     Waiter& waiter = b->waiters[n];
-    if (waiter.looked >= 0 && waiter.looked == phase - 1 && done.of(owner.check->warps[n].self).seen < waiter.at) waiter.overtaken = phase;
+    const WarpState& s = owner.check->warps[n];
+    const Time known = std::max(done.of(s.self).seen, done.of(s.solo).seen);
+    if (waiter.looked >= 0 && waiter.looked == phase - 1 && known < waiter.at) waiter.overtaken = phase;
   }
   done.know(b->agent, {b->phases, b->phases});
   b->expected_bytes = b->landed_bytes = 0;

@@ -24,12 +24,16 @@ void note_proxy_fence(Warp& w) {
 }
 
 void note_init_fence(Warp& w) {
-  const Agent self = w.cta->check->of(w).self;
+  const WarpState& s = w.cta->check->of(w);
   for (const auto& c : w.cta->check->cluster.ctas)
-    for (auto& [address, b] : c->barriers) b.init_fenced |= b.init.agent == self;
+    for (auto& [address, b] : c->barriers) b.init_fenced |= b.init.agent == s.self || b.init.agent == s.solo;
 }
 
 void note_grid_wait(Warp& w) { w.cta->check->of(w).clock.know(w.cta->check->cluster.previous_grid, {1, 1}); }
+
+void note_together(Warp& w, LaneMask m) {
+  if ((m & w.live) == w.live) come_together(w.cta->check->of(w));
+}
 
 void note_arrival(Warp& w, unsigned barrier) {
   CtaChecker& c = *w.cta->check;

@@ -34,7 +34,7 @@ std::string use_of(const CtaChecker& c, const Event& e, bool read) {
   }
 }
 
-std::string what_is_missing(const CtaChecker& c, const Event& e) {
+std::string what_is_missing(const CtaChecker& c, const Event& e, const Clock& later) {
   switch (c.cluster.role(e.agent)) {
     case ClusterChecker::Role::barrier:
       for (const auto& cta : c.cluster.ctas)
@@ -48,8 +48,12 @@ std::string what_is_missing(const CtaChecker& c, const Event& e) {
     case ClusterChecker::Role::small: return "nothing orders it after a wait for the cp.async";
     case ClusterChecker::Role::bulk_read: return "nothing orders it after a cp.async.bulk.wait_group.read (or wait_group) of that thread that covers the copy";
     case ClusterChecker::Role::bulk_write: return "nothing orders it after a cp.async.bulk.wait_group (without .read) of that thread that covers the copy";
-    default: return "no barrier or other synchronisation orders the two";
+    default: break;
   }
+  const WarpState& other = c.cluster.ctas[e.rank]->warps[e.warp];
+  return later.of(e.agent == other.solo ? other.self : other.solo).seen >= e.time
+             ? "the lanes of that warp have not come together (bar.warp.sync) before one of them signalled for all"
+             : "no barrier or other synchronisation orders the two";
 }
 
 }  // namespace
@@ -78,7 +82,7 @@ std::string conflict_text(CtaChecker& c, const Conflict& x, const Access& a, con
     case Conflict::Why::unordered: break;
   }
   return "race: " + when + verb + place + ", in conflict with " + other + "; " +
-         (foreign ? "nothing orders the two CTAs: no release and acquire at a scope that reaches both" : what_is_missing(c, x.other));
+         (foreign ? "nothing orders the two CTAs: no release and acquire at a scope that reaches both" : what_is_missing(c, x.other, *a.clock));
 }
 
 std::string pending_text(CtaChecker& c, std::uint32_t address) {

@@ -62,7 +62,7 @@ std::optional<Conflict> SharedShadow::after_reads(ReadSetId n, const Access& a) 
   if (n == 0) return {};
   for (const EventId r : table_.reads(n)) {
     const Event& e = table_.event(r);
-    if (a.clock->of(e.agent).seen >= e.time) continue;
+    if (e.known_to(*a.clock)) continue;
     if (a.event.scope != MemoryScope::none && e.scope != MemoryScope::none && morally_strong(a.event.scope, e.scope, a.event.rank == e.rank, true)) continue;
     return Conflict{Conflict::Why::unordered, true, e, 0};
   }

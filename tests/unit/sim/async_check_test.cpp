@@ -94,6 +94,17 @@ TEST(Mbarrier, InitialisationMustBeSeen) {
   EXPECT_THAT(report_of(alone + "mov.b32 %r1, 0; st.shared.u32 [bar], %r1;"), HasSubstr("where an mbarrier lies that only mbarrier instructions may touch"));
 }
 
+TEST(Mbarrier, OneLaneArrivesForAWarp) {
+  const std::string mended = R"(.shared .align 8 .b64 bar; .shared .align 16 .b8 s[128]; setp.ne.u32 %p1, %r0, 0; @%p1 bra READY; mbarrier.init.shared.b64 [bar], 1;
+    READY: bar.sync 0; mov.u32 %r1, s; setp.ge.u32 %p2, %r0, 32; @%p2 bra LOOK;
+    shl.b32 %r2, %r0, 2; add.u32 %r3, %r1, %r2; st.shared.u32 [%r3], %r0; bar.warp.sync -1; @%p1 bra END; mbarrier.arrive.shared.b64 _, [bar]; bra END;
+    LOOK: mbarrier.try_wait.parity.shared.b64 %p3, [bar], 0; @!%p3 bra LOOK; ld.shared.u32 %r10, [%r1+4]; END:)";
+  expect_found({"lanes apart", with(mended, "bar.warp.sync -1;", ""), mended,
+                {"race: reads shared memory at 0x", "the write by warp 0 (producer)", "the lanes of that warp have not come together (bar.warp.sync) before one of them signalled for all"}});
+  // What the lane has written by itself needs no other.
+  EXPECT_EQ(report_of(with(with(mended, "st.shared.u32 [%r3], %r0; bar.warp.sync -1;", "ld.global.u32 %r4, [%rd0];"), "mbarrier.arrive", "st.shared.u32 [%r1+4], %r4; mbarrier.arrive")), "");
+}
+
 TEST(Mbarrier, LostPhase) {
   // Warp 0 completes phases as it likes; warp 1 looks for the first one later.
   const std::string mended = R"(.shared .align 8 .b64 bar; setp.ne.u32 %p1, %r0, 0; @%p1 bra READY; mbarrier.init.shared.b64 [bar], 1;
@@ -141,7 +152,23 @@ TEST(Product, RegistersInFlight) {
   expect_found({"accumulator read", with(with(product, wait, ""), "bar.sync 0; st", wait + "bar.sync 0; st"), product,
                 {"`add.f32 %f9, %f1, %f2;`", "reads an accumulator of a wgmma in flight, PTX line", "expected a wgmma.wait_group that covers it before"}, 128});
   expect_found({"accumulator written", with(product, wait, "mov.f32 %f3, 0f00000000; " + wait), product, {"writes an accumulator of a wgmma in flight"}, 128});
-  expect_found({"no wgmma.fence", with(product, "wgmma.fence.sync.aligned;", ""), product, {"an accumulator register was written after the last wgmma.fence"}, 128});
+}
+
+TEST(Product, Fences) {
+  const std::string fence = "wgmma.fence.sync.aligned;";
+  expect_found({"none", with(product, fence, ""), product, {"the first wgmma of the warp has no wgmma.fence before it"}, 128});
+  expect_found({"a write behind it", with(product, fence, fence + " mov.f32 %f3, 0f00000000;"), product, {"an accumulator register was written after the last wgmma.fence"}, 128});
+  expect_found({"a read behind it", with(product, fence, fence + " add.f32 %f9, %f1, %f2;"), product, {"an accumulator register was read after the last wgmma.fence"}, 128});
+}
+
+TEST(Product, AccumulatorsInCommon) {
+  const auto mma = [](const std::string& list, const std::string& rest) { return "wgmma.mma_async.sync.aligned." + rest + " {" + list + "}, %rd2, %rd3, 1, 1, 1"; };
+  const std::string commit = "wgmma.commit_group.sync.aligned;", settled = commit + " wgmma.wait_group.sync.aligned 0; wgmma.fence.sync.aligned; ";
+  const std::string begin = with(product, "wgmma.fence", "mov.f32 %f5, %f1; wgmma.fence");
+  EXPECT_EQ(report_of(with(begin, commit, mma("%f1, %f2, %f3, %f4", "m64n8k16.f32.f16.f16") + ", 0, 0; " + commit), 128), "");
+  for (const std::string& other : {mma("%f2, %f3, %f4, %f5", "m64n8k16.f32.bf16.bf16") + ", 0, 0; ", mma("%f1, %f2, %f3, %f4", "m64n8k8.f32.tf32.tf32") + "; "})
+    expect_found({"other places or shape", with(begin, commit, other + commit), with(begin, commit, settled + other + commit),
+                  {"accumulates into a register of an earlier wgmma in flight that has another shape, or has it in another place: PTX line"}, 128});
 }
 
 TEST(Product, OperandsInFlight) {
