@@ -58,7 +58,14 @@ struct Part {
     root = frag;
   }
   bool overlaps(const Part& o) const { return root == o.root && first < o.end && o.first < end; }
+  bool is(const Part& o) const { return root == o.root && first == o.first && end == o.end; }
 };
+
+/// Products of one shape that accumulate into the same columns are performed in order; others with columns in common are not.
+bool in_order(tile::GemmOp a, tile::GemmOp b) {
+  auto wide = [](tile::GemmOp gemm) { return gemm.getB().getType().getElementType().isF32(); };
+  return Part(a.getAcc()).is(Part(b.getAcc())) && wide(a) == wide(b);
+}
 
 /// A product that uses a part of the fragment, or null.
 Operation* user_of(const llvm::SmallDenseMap<Value, Operation*>& used, Value frag) {
@@ -95,6 +102,12 @@ struct InFlight {
   void product(tile::GemmOp gemm, State& s) {
     Value acc = gemm.getAcc();
     if (Operation* p = s.find([&](const Group& g) { return user_of(g.operands, acc); })) report(gemm, "accumulates into the operand " + name_of(acc), p);
+    auto disordered = [&](const Group& g) -> Operation* {
+      for (auto& [other, op] : g.accumulators)
+        if (Part(other).overlaps(Part(acc)) && !in_order(cast<tile::GemmOp>(op), gemm)) return op;
+      return nullptr;
+    };
+    if (Operation* p = s.find(disordered)) report(gemm, "accumulates in another shape or other columns into the accumulator " + name_of(acc), p);
     s.open.accumulators.try_emplace(acc, gemm);
     if (isa<tile::FragType>(gemm.getA().getType())) {
       reads(gemm, gemm.getA(), s);

@@ -92,6 +92,7 @@ class Emitter {
     dsl::Id batch;
     std::string name;
     std::vector<int> accumulators, operands, tiles;
+    std::vector<int> shape;   // of the product: the accumulator's first column, columns, whether the operands are f32
   };
 
   const Program& p_;

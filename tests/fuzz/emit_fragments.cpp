@@ -102,6 +102,12 @@ void Emitter::product(const Statement& s, Index i) {
     v.shape.cols = count;
     return v;
   };
+  // products on some of the same columns that have not the same shape and columns
+  const std::vector<int> shape{s.n[10], s.n[9], p_.tiles[b_tile].element == "f32"};
+  const auto disordered = [&](const Pending& q) {
+    return q.accumulators[0] == acc_id && q.shape != shape && q.shape[0] < shape[0] + shape[1] && shape[0] < q.shape[0] + q.shape[1];
+  };
+  if (!warp && std::any_of(pending_.begin(), pending_.end(), disordered)) settle_before({acc_id}, {}, {});
   const Value acc = columns(value(acc_id), s.n[10], s.n[9]);
   const auto view = [&](int t, int r0, int c0, int rows, int cols, bool of_warp, bool transposed, std::string& name) {
     const Tile& tile = p_.tiles[t];
@@ -139,7 +145,7 @@ void Emitter::product(const Statement& s, Index i) {
   }
   line(fmt::format("{}{}, {}, {});", call, acc.name, a_name, b_name));
   b_.gemm(acc.id, a, ta, b, tb, mode == 0, accumulate);
-  Pending q{b_.batch(), fmt::format("b{}", batches_++), {acc_id}, {}, s.tiles};
+  Pending q{b_.batch(), fmt::format("b{}", batches_++), {acc_id}, {}, s.tiles, shape};
   line(fmt::format("Batch {} = k.batch();", q.name));
   if (a_in_registers) q.operands = {s.in[1]};
   pending_.push_back(q);

@@ -54,6 +54,29 @@ tile.kernel "second" params [] {
 
 // -----
 
+tile.kernel "columns" params [] {
+  %a = tile.shared "a" : <64x64xbf16>
+  tile.role "r" warps 4 {
+    %acc = tile.frag {sym_name = "acc"} : <64x64xf32>
+    %left = tile.frag_view %acc 0 : <64x64xf32> -> <64x32xf32>
+    %right = tile.frag_view %acc 32 : <64x64xf32> -> <64x32xf32>
+    %middle = tile.frag_view %acc 16 : <64x64xf32> -> <64x32xf32>
+    %c0 = arith.constant 0 : i32
+    %b = tile.view %a[%c0, %c0] : <64x64xbf16> -> <32x64xbf16>
+    tile.gemm %left, %a, %b {trans_b} : <64x32xf32>, !tile.shared<64x64xbf16>, <32x64xbf16>
+    tile.gemm %right, %a, %b {trans_b} : <64x32xf32>, !tile.shared<64x64xbf16>, <32x64xbf16>
+    tile.gemm %left, %a, %b {trans_b} : <64x32xf32>, !tile.shared<64x64xbf16>, <32x64xbf16>
+    %one = tile.batch
+    tile.settle_pending 0
+    // expected-note @+1 {{the product}}
+    tile.gemm %right, %a, %b {trans_b} : <64x32xf32>, !tile.shared<64x64xbf16>, <32x64xbf16>
+    // expected-error @+1 {{accumulates in another shape or other columns into the accumulator fragment "acc" while a product is in flight; settle the product's batch first}}
+    tile.gemm %middle, %a, %b {trans_b} : <64x32xf32>, !tile.shared<64x64xbf16>, <32x64xbf16>
+  }
+}
+
+// -----
+
 tile.kernel "branch" params [] {
   %a = tile.shared "a" : <64x64xbf16>
   tile.role "r" warps 4 {
