@@ -59,7 +59,7 @@ void waive(Recording& r, Arguments& a) {
   const auto subject = a.text(), property = a.text(), reason = a.text();
   SmallVector<Attribute> all;
   if (auto old = r.kernel->getAttrOfType<ArrayAttr>("waivers")) all.assign(old.begin(), old.end());
-  all.push_back(texts(r, {subject, property, reason}));
+  all.push_back(r.ops.getArrayAttr({r.text(subject), r.text(property), r.text(reason), LocationAttr(r.loc())}));
   r.kernel->setAttr("waivers", r.ops.getArrayAttr(all));
 }
 

@@ -252,18 +252,41 @@ TEST(BrokenPtx, TextThatSynchronises) {
   }).says({"cannot be decided: this PTX text synchronises", "k.waive(\"ptx\", \"ptx\", reason)"});
 }
 TEST(Waivers, UnknownProperty) {
-  Mistake([](Kernel& k, int&) {
-    k.waive("ring", "races", "they cannot meet");
+  Mistake([](Kernel& k, int& line) {
+    line = __LINE__; k.waive("ring", "races", "they cannot meet");
     k.role("all", warps(1))([&] { k.sync(); });
   }).says({"there is no such property; expected one of starvation phases bytes race"});
+}
+TEST(Waivers, RefutedAllTheSame) {
+  Mistake([](Kernel& k, int& line) {
+    auto tile = k.shared<i32>("tile", {1, 32});
+    k.waive("tile", "race", "the roles take turns");
+    Role a = k.role("a", warps(1)), b = k.role("b", warps(1));
+    a([&] { tile.write(0, k.lane(), k.lane()); });
+    b([&] { line = __LINE__; tile.write(0, k.lane(), k.lane()); });
+  }).says({"role \"b\" writes tile \"tile\", which role \"a\" writes", "a waiver answers for what cannot be decided; this is refuted"});
+}
+TEST(Waivers, NotNeeded) {
+  Mistake([](Kernel& k, int& line) {
+    auto tile = k.shared<i32>("tile", {1, 32});
+    line = __LINE__; k.waive("tile", "race", "the roles never meet");
+    k.role("all", warps(1))([&] { tile.write(0, k.lane(), k.lane()); });
+  }).says({"waiver of \"race\" for \"tile\" is not needed: nothing about it is undecided"});
+}
+TEST(Waivers, OfNothing) {
+  Mistake([](Kernel& k, int& line) {
+    line = __LINE__; k.waive("tiel", "race", "the roles never meet");
+    k.role("all", warps(1))([&] { k.sync(); });
+  }).says({"waiver of \"race\" for \"tiel\" is not needed"});
 }
 TEST(Waivers, LetsTheNamedPropertyPass) {
   const auto program = [](bool waived) {
     return kernel("waived", [=](Kernel& k) {
-      auto tile = k.shared<i32>("tile", {1, 32});
-      if (waived) k.waive("tile", "race", "the grid's other kernel keeps the two apart");
+      Index row = k.scalar_i32("row");
+      auto tile = k.shared<i32>("tile", {4, 32});
+      if (waived) k.waive("tile", "race", "row is never 0");
       Role a = k.role("a", warps(1)), b = k.role("b", warps(1));
-      a([&] { tile.write(0, k.lane(), k.lane()); });
+      a([&] { tile.write(row, k.lane(), k.lane()); });
       b([&] { tile.write(0, k.lane(), k.lane()); });
     });
   };

@@ -69,7 +69,7 @@ void Machine::asynchronous(Actor& a, const Instr& i) {
       StringRef text = cast<tile::PtxOp>(i.at).getText();
       for (StringRef word : {"mbarrier", "bar.sync", "bar.arrive", "bar.red", "barrier.", "wgmma", "cp.async", "setmaxnreg", ".shared"})
         if (text.contains(word))
-          return report(a, i, "ptx", "ptx", "cannot be decided: this PTX text synchronises or touches shared memory (\"" + word.str() + "\")", "use the language's own operations", true);
+          return void(report(a, i, "ptx", "ptx", "cannot be decided: this PTX text synchronises or touches shared memory (\"" + word.str() + "\")", "use the language's own operations", true));
       return;
     }
     default: return;

@@ -121,8 +121,8 @@ void Machine::begin_loop(Actor& a, const Instr& i) {
   if (auto trips = values_.force(span, {i.at, true, i.many})) {
     f.left = *trips;
     if (f.left > kMostTrips) {
-      report(a, i, "starvation", "kernel", "cannot be decided: " + std::to_string(f.left) + " trips are too many to be followed", "", true);
-      return;
+      if (report(a, i, "starvation", "kernel", "cannot be decided: " + std::to_string(f.left) + " trips are too many to be followed", "", true)) return;
+      f.left = kMostTrips;
     }
   } else {  // another number in each lane: once, perhaps
     f.left = 1, f.maybe = true, f.index = {};
@@ -192,9 +192,9 @@ void Machine::test_loop(Actor& a, const Instr& i) {
 /// The end of a role: nothing that it started may still read shared memory; CTAs of a cluster leave together.
 void Machine::finish(Actor& a, const Instr& i) {
   if (a.last_product && (a.open_products || a.settled < a.batches))
-    return report(a, *a.last_product, "groups", "products", who(a) + " ends while products are in flight", "settle the last batch: k.settle_pending(0)");
+    return void(report(a, *a.last_product, "groups", "products", who(a) + " ends while products are in flight", "settle the last batch: k.settle_pending(0)"));
   if (a.last_store && (a.open_stores || a.stored < a.store_groups))
-    return report(a, *a.last_store, "groups", "stores", who(a) + " ends while this copy may still read shared memory", "call k.store_wait_complete() by the thread that started it");
+    return void(report(a, *a.last_store, "groups", "stores", who(a) + " ends while this copy may still read shared memory", "call k.store_wait_complete() by the thread that started it"));
   if (ctas_ > 1 && !rendezvous(a, i, cluster_signal_)) return;
   a.ended = true;
   a.blocked = -1;

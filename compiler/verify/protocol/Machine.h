@@ -27,6 +27,7 @@ struct Finding {
   mlir::Operation* at = nullptr;
   std::string property, subject, text, hint;
   bool undecided = false;
+  std::optional<mlir::Location> waiver;  ///< that asks for this property, of which it is a refutation
   struct Step {
     mlir::Operation* at;
     std::string text;
@@ -117,10 +118,12 @@ struct Event {
 
 class Machine {
  public:
-  Machine(const Program& program, Values& values, Choices& choices, const Waivers& waivers);
+  Machine(const Program& program, Values& values, Choices& choices, Waivers& waivers);
   /// One run with the choices as they stand; what it finds, or nothing.
   std::optional<Finding> run();
   std::int64_t steps() const { return steps_; }
+  /// Whether a run was too long to be followed to its end (and the author answers for that).
+  bool gave_up() const { return gave_up_; }
 
  private:
   // Control and scalars (Machine.cpp)
@@ -171,7 +174,8 @@ class Machine {
   void write_element(Actor& a, const Instr& i, const Access& at);
 
   // Reports (Report.cpp)
-  void report(Actor& a, const Instr& i, const char* property, std::string subject, std::string text, std::string hint, bool undecided = false);
+  /// Whether it stands: what is undecided may be waived, and the run goes on as if it held.
+  bool report(Actor& a, const Instr& i, const char* property, std::string subject, std::string text, std::string hint, bool undecided = false);
   void add_steps(const std::vector<int>& subjects);
   void starvation();
   std::string signal_name(const Signal& s) const;
@@ -183,7 +187,7 @@ class Machine {
   const Program& program_;
   Values& values_;
   Choices& choices_;
-  const Waivers& waivers_;
+  Waivers& waivers_;
   int ctas_ = 1, signals_of_cta_ = 0;
   std::vector<int> ring_base_, sync_base_;
   int barrier_base_ = 0, meeting_base_ = 0, cluster_signal_ = -1;
@@ -203,6 +207,7 @@ class Machine {
   std::map<std::array<std::int64_t, 3>, std::int64_t> versions_;
   std::vector<Event> events_;
   std::optional<Finding> finding_;
+  bool gave_up_ = false;
   std::int64_t steps_ = 0;
 };
 

@@ -131,8 +131,8 @@ void Machine::touch(Actor& a, const Instr& i, const TileUse& use, int cta, Acces
   auto& list = memory_[static_cast<std::size_t>(cta * program_.memories + memory)];
   list.written |= access.write;
   if (!list.written && tile.ring >= 0)
-    return report(a, i, "unwritten", tile.name, who(a) + " reads tile " + quoted(tile.name) + " of ring " + quoted(program_.rings[static_cast<std::size_t>(tile.ring)].name) + ", which nobody has filled",
-                  "let the producer copy or write it in every stage, before the stage is full");
+    return void(report(a, i, "unwritten", tile.name, who(a) + " reads tile " + quoted(tile.name) + " of ring " + quoted(program_.rings[static_cast<std::size_t>(tile.ring)].name) + ", which nobody has filled",
+                  "let the producer copy or write it in every stage, before the stage is full"));
   for (const Access& old : list.accesses) {
     if (!old.write && !access.write) continue;
     compare(a, old, access);
@@ -181,8 +181,8 @@ void Machine::touch(Actor& a, const Instr& i) {
       Val rank = in(a, i);
       auto which = values_.force(rank, {i.at});
       if (!which || *which < 0 || *which >= ctas_)
-        return report(a, i, "race", program_.tiles[static_cast<std::size_t>(use.place.tile)].name, "cannot be decided: which CTA's shared memory this is",
-                      "give a rank that is the same in all lanes", true);
+        return void(report(a, i, "race", program_.tiles[static_cast<std::size_t>(use.place.tile)].name, "cannot be decided: which CTA's shared memory this is",
+                      "give a rank that is the same in all lanes", true));
       cta = static_cast<int>(*which);
     }
     touch(a, i, use, cta, access);

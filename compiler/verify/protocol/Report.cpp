@@ -58,12 +58,13 @@ std::string Machine::doing(const Instr& i) const {
   return text;
 }
 
-void Machine::report(Actor& a, const Instr& i, const char* property, std::string subject, std::string text, std::string hint, bool undecided) {
-  if (finding_) return;
+bool Machine::report(Actor& a, const Instr& i, const char* property, std::string subject, std::string text, std::string hint, bool undecided) {
+  if (finding_) return true;
   if (subject == "role") subject = program_.roles[static_cast<std::size_t>(a.role)].name;
-  if (waivers_.covers(subject, property)) return;
+  if (undecided && waivers_.covers(subject, property)) return false;
   if (undecided && !StringRef(text).starts_with("cannot be decided")) text = "cannot be decided: " + text;
-  finding_ = Finding{i.at, property, std::move(subject), std::move(text), std::move(hint), undecided, {}};
+  const auto waiver = undecided ? std::nullopt : waivers_.place_of(subject, property);
+  finding_ = Finding{i.at, property, std::move(subject), std::move(text), std::move(hint), undecided, waiver, {}};
   std::vector<int> subjects;
   for (std::size_t s = 0; s < signals_.size(); ++s)
     if (signals_[s].kind != Signal::sync && subject_of(signals_[s]) == finding_->subject) subjects.push_back(static_cast<int>(s));
@@ -75,6 +76,7 @@ void Machine::report(Actor& a, const Instr& i, const char* property, std::string
   }
   add_steps(subjects);
   finding_->steps.push_back({i.at, who(a) + ": " + doing(i)});
+  return true;
 }
 
 /// The last events about these barriers and tiles, one for each role and operation in a row.

@@ -19,7 +19,7 @@ void Clock::join(const Clock& other) {
   }
 }
 
-Machine::Machine(const Program& program, Values& values, Choices& choices, const Waivers& waivers)
+Machine::Machine(const Program& program, Values& values, Choices& choices, Waivers& waivers)
     : program_(program), values_(values), choices_(choices), waivers_(waivers) {
   ctas_ = program.launch.cluster_size();
   int at = 0;
@@ -78,14 +78,15 @@ void Machine::reset() {
 std::optional<Finding> Machine::run() {
   reset();
   bool moved = true;
-  while (moved && !finding_) {
+  while (moved && !finding_ && !gave_up_) {
     moved = false;
     for (Actor& a : actors_) {
       if (a.ended) continue;
       moved |= advance(a);
-      if (finding_) break;
+      if (finding_ || gave_up_) break;
     }
   }
+  if (gave_up_) return finding_;
   if (!finding_ && std::any_of(actors_.begin(), actors_.end(), [](const Actor& a) { return !a.ended; })) starvation();
   for (const Signal& s : signals_) {
     if (finding_ || s.kind != Signal::full || program_.rings[static_cast<std::size_t>(s.index)].bytes == 0) continue;
@@ -107,8 +108,9 @@ bool Machine::advance(Actor& a) {
   while (!a.ended && !finding_) {
     const Instr& i = code[static_cast<std::size_t>(a.pc)];
     if (++steps_ > kMostSteps) {
+      gave_up_ = true;
       report(a, i, "starvation", "kernel", "cannot be decided: the kernel's loops are too long to be followed", "", true);
-      return true;
+      return false;
     }
     if (!step(a, i)) break;
     moved = true;

@@ -26,10 +26,9 @@ int Machine::ring_signal(int cta, int ring, int stage, bool full) const {
 bool Machine::converges(Actor& a, const Instr& i) {
   if (a.mask == a.lanes && !a.maybe) return true;
   const bool unknown = a.maybe && a.mask == a.lanes;
-  report(a, i, "convergence", "role", unknown ? "cannot be decided: a condition that may differ between lanes decides whether " + who(a) + " comes here, and its lanes meet here"
+  return !report(a, i, "convergence", "role", unknown ? "cannot be decided: a condition that may differ between lanes decides whether " + who(a) + " comes here, and its lanes meet here"
                                               : "only some lanes of " + who(a) + " come here, but it is for whole warps: the lanes of a warp meet here",
          "take it out of the branch, or let the condition be the same for all lanes of a warp (k.uniform)", unknown);
-  return false;
 }
 
 bool Machine::wait(Actor& a, const Instr& i, int signal, std::int64_t phase) {
@@ -96,11 +95,14 @@ bool Machine::rendezvous(Actor& a, const Instr& i, int signal) {
 
 /// The stage that a commit, release or copy names: one that acquire or wait gave.
 std::optional<int> Machine::stage_of(Actor& a, const Instr& i) {
-  const RingInfo& ring = program_.rings[static_cast<std::size_t>(i.target)];
+  const auto r = static_cast<std::size_t>(i.target);
+  const RingInfo& ring = program_.rings[r];
   Val v = in(a, i);
   if (v.is(Val::number) && v.x >= 0 && v.x < ring.stages) return static_cast<int>(v.x);
-  report(a, i, "phases", ring.name, "cannot be decided: the stage of ring \"" + ring.name + "\" is not one that acquire or wait gave", "use the Stage that acquire() or wait() returned", true);
-  return std::nullopt;
+  if (report(a, i, "phases", ring.name, "cannot be decided: the stage of ring \"" + ring.name + "\" is not one that acquire or wait gave", "use the Stage that acquire() or wait() returned", true))
+    return std::nullopt;
+  const std::int64_t used = i.code == Code::release ? a.consumed[r] : a.acquired[r];  // waived: the newest
+  return static_cast<int>((std::max<std::int64_t>(used, 1) - 1) % ring.stages);
 }
 
 bool Machine::acquire(Actor& a, const Instr& i) {
@@ -128,9 +130,9 @@ void Machine::release(Actor& a, const Instr& i) {
   const RingInfo& ring = program_.rings[static_cast<std::size_t>(i.target)];
   int& open = (commits ? a.held : a.taken)[static_cast<std::size_t>(i.target)][static_cast<std::size_t>(*stage)];
   if (open-- <= 0)
-    return report(a, i, "phases", ring.name, who(a) + (commits ? " commits" : " releases") + " stage " + std::to_string(*stage) + " of ring \"" + ring.name + "\", which it has not " +
+    return void(report(a, i, "phases", ring.name, who(a) + (commits ? " commits" : " releases") + " stage " + std::to_string(*stage) + " of ring \"" + ring.name + "\", which it has not " +
                   (commits ? "acquired" : "waited for") + " since it last " + (commits ? "committed" : "released") + " it",
-                  commits ? "acquire() a stage, then commit it once" : "wait() for a stage, also where nothing of it is read, then release it once");
+                  commits ? "acquire() a stage, then commit it once" : "wait() for a stage, also where nothing of it is read, then release it once"));
   if (commits) {
     arrive(a, i, ring_signal(a.cta, i.target, *stage, true));
   } else {
@@ -155,11 +157,11 @@ void Machine::land(Actor& a, const Instr& i) {
     const int signal = ring_signal(cta, i.target, *stage, true);
     Signal& s = signals_[static_cast<std::size_t>(signal)];
     if (phase < 0 || s.done > phase)
-      return report(a, i, "bytes", ring.name, phase < 0 ? who(a) + " fills stage " + std::to_string(*stage) + " of ring \"" + ring.name + "\", which it has not acquired"
+      return void(report(a, i, "bytes", ring.name, phase < 0 ? who(a) + " fills stage " + std::to_string(*stage) + " of ring \"" + ring.name + "\", which it has not acquired"
                                                         : "more bytes land in " + signal_name(s) + " than the " + std::to_string(ring.bytes) + " that its acquire announced: they count for the next use",
-                    "acquire() a stage first, and fill each of its tiles once");
+                    "acquire() a stage first, and fill each of its tiles once"));
     if (a.clock.seen[static_cast<std::size_t>(s.component)] < static_cast<std::uint32_t>(phase))
-      return report(a, i, "phases", ring.name, "the bytes of this copy may land in " + signal_name(s) + " before it was emptied " + times(phase), "acquire() waits for the consumers of all CTAs where the ring is filled by multicast");
+      return void(report(a, i, "phases", ring.name, "the bytes of this copy may land in " + signal_name(s) + " before it was emptied " + times(phase), "acquire() waits for the consumers of all CTAs where the ring is filled by multicast"));
     Access access;
     access.component = s.component, access.end = static_cast<std::uint32_t>(phase + 1);
     note(a, i, signal);

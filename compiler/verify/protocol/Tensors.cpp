@@ -1,7 +1,7 @@
 // Tensors: ordinary writes that TMA reads, and flags between CTAs.
 //
 // Whether accesses of two CTAs meet depends on run-time coordinates, so flags are checked by rules: who publishes has the role's writes
-// behind it, who reads has the look at the flag behind it, and both sides order what they do.
+// behind it, who reads has the look at the flag behind it, and both sides order what they do. Whether a flag publishes what is written near it is the author's knowledge, so what breaks a rule is undecided.
 #include "compiler/verify/protocol/Machine.h"
 
 using namespace mlir;
@@ -63,13 +63,13 @@ void Machine::load_tensor(Actor& a, const Instr& i, std::int64_t tensor) {
 /// A release, or a write of a tensor that others poll: what the role wrote lies behind it.
 void Machine::publish(Actor& a, const Instr& i) {
   if (!i.releases && !a.ordered)
-    return report(a, i, "flags", "role", who(a) + " writes a flag that is polled, but nothing orders its data before the flag", "use store_release or Order::release, or k.fence() before it");
+    return void(report(a, i, "flags", "role", who(a) + " writes a flag that is polled, but nothing orders its data before the flag", "use store_release or Order::release, or k.fence() before it", true));
   for (const Access& old : published_[static_cast<std::size_t>(a.cta) * program_.roles.size() + static_cast<std::size_t>(a.role)]) {
     const auto component = static_cast<std::size_t>(old.component);
     const bool other_lanes = old.actor == a.number && a.lanes != 1 && old.mask != a.mask && old.begin > a.converged;
     if (old.instr > &i || (a.clock.seen[component] >= old.end && !other_lanes)) continue;
     report(a, i, "flags", "role", who(a) + " publishes while " + (other_lanes ? "other lanes of the warp" : "other warps") + " may still write a tensor: a release covers what its own thread did, and what it has seen",
-           "call k.sync() between the writes and the release");
+           "call k.sync() between the writes and the release", true);
     if (finding_) finding_->steps.insert(finding_->steps.end() - 1, {old.instr->at, who(actors_[component]) + ": " + doing(*old.instr)});
     return;
   }
@@ -89,12 +89,12 @@ void Machine::read_after_look(Actor& a, const Instr& i, bool by_tma) {
   const bool lanes = look.actor == a.number && a.lanes != 1 && look.mask != a.mask && look.at > a.converged;
   const std::string name = tensor_name(by_tma ? i.many : i.target);
   if (!look.instr->acquires && !looked.fenced)
-    report(a, i, "flags", name, who(a) + " reads tensor \"" + name + "\" after a relaxed look at a flag: what the flag publishes need not be visible", "use load_acquire or Order::acquire, or k.fence() after it");
+    report(a, i, "flags", name, who(a) + " reads tensor \"" + name + "\" after a relaxed look at a flag: what the flag publishes need not be visible", "use load_acquire or Order::acquire, or k.fence() after it", true);
   else if (!seen || lanes)
-    report(a, i, "flags", name, std::string(lanes ? "lanes" : "warps") + " of " + who(a) + " read tensor \"" + name + "\" without waiting for the one that looks at the flag", "call k.sync() between the look and the reads");
+    report(a, i, "flags", name, std::string(lanes ? "lanes" : "warps") + " of " + who(a) + " read tensor \"" + name + "\" without waiting for the one that looks at the flag", "call k.sync() between the look and the reads", true);
   else if (by_tma && a.clock.published[static_cast<std::size_t>(look.actor)] < look.at)
     report(a, i, "flags", name, "this copy reads tensor \"" + name + "\", which other CTAs write with ordinary stores, and no fence for the async proxy follows the look at their flag",
-           "call k.fence_async_global() between the look and the copy");
+           "call k.fence_async_global() between the look and the copy", true);
   else return;
   if (finding_) finding_->steps.insert(finding_->steps.end() - 1, {look.instr->at, who(looked) + ": " + doing(*look.instr)});
 }

@@ -35,6 +35,7 @@ void emit(const Finding& f, const Choices& choices) {
   auto error = f.at->emitOpError() << f.text;
   if (!f.hint.empty()) error << "; " << f.hint;
   if (f.undecided) error << " (or waive it: k.waive(\"" << f.subject << "\", \"" << f.property << "\", reason))";
+  if (f.waiver) error.attachNote(*f.waiver) << "a waiver answers for what cannot be decided; this is refuted";
   int number = 0;
   for (const Finding::Step& step : f.steps) error.attachNote(step.at->getLoc()) << ++number << ". " << step.text;
   if (std::string with = choices_text(choices); !with.empty()) error.attachNote(f.at->getLoc()) << "with " << with;
@@ -49,8 +50,9 @@ LogicalResult verify(tile::KernelOp kernel) {
   Machine machine(program, values, choices, waivers);
   while (choices.next(machine.steps() > kStepsForPairs)) {
     if (auto found = machine.run()) return emit(*found, choices), failure();
+    if (machine.gave_up()) return waivers.check_used();
   }
-  if (!choices.cut() || waivers.covers("kernel", "starvation")) return success();
+  if (!choices.cut() || waivers.covers("kernel", "starvation")) return waivers.check_used();
   return kernel.emitOpError() << "cannot be decided: its loops and branches have more combinations than are tried; simplify them (or waive it: k.waive(\"kernel\", \"starvation\", reason))";
 }
 

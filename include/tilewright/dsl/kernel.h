@@ -196,8 +196,8 @@ class Kernel {
   }
   /// The compiler inserts no fences; it reports where one is missing.
   void manual_fences() { builder_->none(dsl::Call("manual_fences")); }
-  /// The author answers for a property that the protocol verifier cannot prove of the ring, barrier, tile, tensor or role `subject`:
-  /// a word of docs/verifier.md, such as "race". `reason` says why it holds.
+  /// The author answers for a property that the protocol verifier cannot decide of the ring, barrier, tile, tensor or role `subject`:
+  /// a word of docs/verifier.md, such as "race". `reason` says why it holds. An error where it is refuted all the same, or nothing about it is undecided.
   void waive(std::string_view subject, std::string_view property, std::string_view reason, Where where = Where::current()) {
     builder_->at(where);
     builder_->none(dsl::Call("waive").text(subject).text(property).text(reason));
