@@ -2,6 +2,7 @@
 #pragma once
 #include <memory>
 
+#include "dialect/tile/Tile.h"
 #include "mlir/Pass/Pass.h"
 
 namespace tilewright::verify {
@@ -14,5 +15,14 @@ std::unique_ptr<mlir::Pass> verify_in_flight();
 /// Needs: placed tiles and inserted fences. Does: nothing. Leaves true: what docs/verifier.md lists of barriers and shared memory, for
 /// every trip count and interleaving.
 std::unique_ptr<mlir::Pass> verify_protocol();
+
+/// What it takes to verify a kernel's protocol, in numbers that are the same on every machine.
+struct Effort {
+  int runs = 0;
+  std::int64_t steps = 0;     ///< operations of all warps in all runs
+  std::int64_t compared = 0;  ///< pairs of accesses to shared memory
+};
+/// The same for one kernel; `effort` is filled in where it succeeds.
+mlir::LogicalResult verify_protocol(tile::KernelOp kernel, Effort* effort = nullptr);
 
 }  // namespace tilewright::verify

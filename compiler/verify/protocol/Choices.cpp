@@ -2,11 +2,6 @@
 
 namespace tilewright::verify::protocol {
 
-namespace {
-/// Runs that are made whatever they take.
-constexpr int kFewestRuns = 12;
-}  // namespace
-
 std::int64_t Choices::candidate(int index, std::int64_t many) {
   switch (index) {
     case 0: return many;
@@ -74,18 +69,30 @@ void Choices::plan_more() {
   }
 }
 
-bool Choices::next(bool spent) {
+/// Whether a run of this pair of choices would be the run of one of them: the other is not asked for.
+bool Choices::repeats(const Plan& pair) const {
+  const auto leaves_out = [&](const Plan::value_type& one, int other) {
+    auto run = asked_.find({one.first, one.second.front()});
+    return run != asked_.end() && (static_cast<std::size_t>(other) >= run->second.size() || !run->second[static_cast<std::size_t>(other)]);
+  };
+  return leaves_out(*pair.begin(), pair.rbegin()->first) || leaves_out(*pair.rbegin(), pair.begin()->first);
+}
+
+bool Choices::next() {
+  if (plan_.size() == 1 && plan_.begin()->second.size() == 1) {
+    std::vector<bool>& asked = asked_[{plan_.begin()->first, plan_.begin()->second.front()}];
+    for (const Class& c : classes_) asked.push_back(c.asked > 0);
+  }
   for (Class& c : classes_) c.asked = 0;
   chosen_.clear(), trips_.clear(), plan_.clear();
   if (run_++ == 0) return true;
   plan_more();
-  cut_ = next_single_ < singles_.size() && run_ > kMostRuns;
-  if (run_ > kMostRuns) return false;
-  if (next_single_ < singles_.size() && !(spent && run_ > kFewestRuns)) {
+  if (next_single_ < singles_.size()) {
     plan_ = singles_[next_single_++];
     return true;
   }
-  if (spent || next_pair_ >= pairs_.size()) return false;
+  while (next_pair_ < pairs_.size() && repeats(pairs_[next_pair_])) ++next_pair_;
+  if (next_pair_ >= pairs_.size()) return false;
   plan_ = pairs_[next_pair_++];
   return true;
 }

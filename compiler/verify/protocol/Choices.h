@@ -23,19 +23,19 @@ struct Context {
 
 /// Choices of one place, in the order in which they are made, belong to one class; a run gives each class a pattern that its choices
 /// repeat. The first run takes "many" trips and every branch; then each class in turn goes through its other patterns, and at last pairs of trip
-/// counts do.
+/// counts do, but for those that repeat a run: one of the two leaves the other without a choice.
 class Choices {
  public:
-  /// The next run's choices; false when all runs were made, or when `spent` after the first few (trip counts come first), or after kMostRuns.
-  bool next(bool spent);
+  /// The next run's choices; false when all runs were made.
+  bool next();
   /// A number for the context, and the class it belongs to.
   std::pair<std::int64_t, int> choose(Context& context);
   void used_as_trip(int choice) {
     if (choice >= 0) classes_[static_cast<std::size_t>(choice)].trip = true;
   }
+  /// Runs that have begun, and those that are known to come.
   int runs() const { return run_; }
-  /// Whether a choice was left untried.
-  bool cut() const { return cut_; }
+  int left() const { return static_cast<int>(singles_.size() - next_single_ + pairs_.size() - next_pair_); }
   /// Trips of a loop with a condition: a class of its own, one choice a run.
   std::int64_t trips(mlir::Operation* loop, std::int64_t many);
 
@@ -50,7 +50,7 @@ class Choices {
   /// Whether a branch that can be is to be taken.
   bool taken(mlir::Operation* branch);
 
-  static constexpr int kCandidates = 6, kOne = 2, kMostRuns = 400;
+  static constexpr int kCandidates = 6, kOne = 2;
   static std::int64_t candidate(int index, std::int64_t many);
 
  private:
@@ -62,6 +62,7 @@ class Choices {
   using Pattern = std::vector<int>;      // candidates
   using Plan = std::map<int, Pattern>;   // by class; the rest is "many"
   void plan_more();
+  bool repeats(const Plan& pair) const;
 
   std::map<std::pair<mlir::Operation*, int>, int> numbers_;
   std::vector<Class> classes_;
@@ -71,8 +72,8 @@ class Choices {
   std::vector<Chosen> chosen_;
   std::map<mlir::Operation*, std::int64_t> trips_;
   Plan plan_;
+  std::map<std::pair<int, int>, std::vector<bool>> asked_;  // by class and its one candidate: the classes that such a run asked for
   int run_ = 0;
-  bool cut_ = false;
 };
 
 }  // namespace tilewright::verify::protocol

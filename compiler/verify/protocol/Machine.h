@@ -7,6 +7,7 @@
 #include <deque>
 #include <memory>
 
+#include "compiler/verify/protocol/History.h"
 #include "compiler/verify/protocol/Program.h"
 #include "compiler/verify/protocol/Waivers.h"
 
@@ -49,32 +50,6 @@ struct Signal {
     const Instr* instr = nullptr;
   };
   std::vector<Waited> waited;                // by actor
-};
-
-/// Single elements, one a lane.
-struct Elements {
-  std::array<std::pair<int, int>, 32> of;      // (row, column)
-  std::vector<std::pair<int, int>> sorted;     // of the lanes that are here
-};
-
-/// One access to a tile that later ones are compared with.
-struct Access {
-  const Instr* instr = nullptr;
-  int actor = 0, component = 0;
-  std::uint32_t begin = 0, end = 0;          // end 0: that of `group`
-  std::int64_t group = -1;                   // batch of products or group of stores
-  std::uint32_t mask = 0;
-  int tile = 0, stage = 0;
-  std::int64_t row = 0, column = 0, rows = 0, columns = 0, first_byte = 0, last_byte = 0;
-  bool write = false, async = false, atomic = false, product = false, guess = false, shared = false;
-  std::shared_ptr<const Elements> lanes;
-};
-
-/// Accesses to one memory that later ones are compared with.
-struct History {
-  std::vector<Access> accesses;
-  std::size_t limit = 32;
-  bool written = false;
 };
 
 struct Frame {
@@ -122,7 +97,9 @@ class Machine {
   /// One run with the choices as they stand; what it finds, or nothing.
   std::optional<Finding> run();
   std::int64_t steps() const { return steps_; }
-  /// Whether a run was too long to be followed to its end (and the author answers for that).
+  std::int64_t compared() const { return compared_; }  ///< pairs of accesses that were looked at
+  static constexpr std::int64_t kMostSteps = std::int64_t{1} << 24;  // of all runs
+  /// Whether the last run was not followed to its end, since it took the last step.
   bool gave_up() const { return gave_up_; }
 
  private:
@@ -160,7 +137,10 @@ class Machine {
   void compare(Actor& a, const Access& old, const Access& now);
   void blame(Actor& a, const Access& old, const Access& now, bool ordered, bool fresh_lanes);
   bool overlap(const Access& x, const Access& y) const;
-  std::uint32_t end_of(const Access& x) const;
+  bool nothing_to_find(const Actor& a, const Segment& old, const Access& now) const;
+  std::uint32_t end_of(int actor, bool product, std::int64_t group, std::uint32_t end) const;
+  std::uint32_t end_of(const Access& x) const { return end_of(x.actor, x.product, x.group, x.end); }
+  const Elements* elements(Val row, Val column, std::uint32_t mask);
   void asynchronous(Actor& a, const Instr& i);
   // Tensors (Tensors.cpp)
   void access(Actor& a, const Instr& i);
@@ -205,10 +185,12 @@ class Machine {
   std::vector<Look> looks_;
   std::map<std::array<std::int64_t, 5>, Val> elements_;  // of tiles that steer control flow
   std::map<std::array<std::int64_t, 3>, std::int64_t> versions_;
+  std::deque<Elements> element_sets_;                  // in all runs
+  llvm::DenseMap<std::tuple<std::uint64_t, std::int64_t, std::int64_t>, const Elements*> known_elements_;  // by kinds and lanes, row and column
   std::vector<Event> events_;
   std::optional<Finding> finding_;
   bool gave_up_ = false;
-  std::int64_t steps_ = 0;
+  std::int64_t steps_ = 0, compared_ = 0;
 };
 
 }  // namespace tilewright::verify::protocol

@@ -11,46 +11,43 @@ namespace {
 
 std::string quoted(const std::string& s) { return "\"" + s + "\""; }
 
-bool boxes_overlap(const Access& x, const Access& y) {
-  return x.row < y.row + y.rows && y.row < x.row + x.rows && x.column < y.column + y.columns && y.column < x.column + x.columns;
-}
-bool contains(const Access& outer, const Access& inner) {
-  return outer.row <= inner.row && inner.row + inner.rows <= outer.row + outer.rows && outer.column <= inner.column &&
-         inner.column + inner.columns <= outer.column + outer.columns;
-}
-
-/// Whether lanes of two accesses meet in one element.
-bool elements_meet(const Elements& x, const Elements& y) {
-  for (auto i = x.sorted.begin(), j = y.sorted.begin(); i != x.sorted.end() && j != y.sorted.end();) {
-    if (*i == *j) return true;
-    *i < *j ? ++i : ++j;
-  }
-  return false;
-}
-/// Whether different lanes do.
-bool other_lanes_meet(const Access& x, const Access& y) {
-  for (unsigned i = 0; i < 32; ++i) {
-    if (!(x.mask >> i & 1)) continue;
-    for (unsigned j = 0; j < 32; ++j)
-      if ((y.mask >> j & 1) && i != j && x.lanes->of[i] == y.lanes->of[j]) return true;
-  }
-  return false;
-}
-
 }  // namespace
 
 bool Machine::overlap(const Access& x, const Access& y) const {
   if (x.tile != y.tile) return x.first_byte < y.last_byte && y.first_byte < x.last_byte;
-  if (x.stage != y.stage || !boxes_overlap(x, y)) return false;
+  if (x.stage != y.stage || !x.box.overlaps(y.box)) return false;
   return !x.lanes || !y.lanes || elements_meet(*x.lanes, *y.lanes);
 }
 
-/// When the access was over, on the clock of its component; kNever while it is in flight.
-std::uint32_t Machine::end_of(const Access& x) const {
-  if (x.group < 0) return x.end;
-  const Actor& a = actors_[static_cast<std::size_t>(x.actor)];
-  const auto& times = x.product ? a.settle_times : a.store_times;
-  return static_cast<std::size_t>(x.group) < times.size() ? times[static_cast<std::size_t>(x.group)] : kNever;
+/// When an access was over, on the clock of its component; kNever while it is in flight.
+std::uint32_t Machine::end_of(int actor, bool product, std::int64_t group, std::uint32_t end) const {
+  if (group < 0) return end;
+  const Actor& a = actors_[static_cast<std::size_t>(actor)];
+  const auto& times = product ? a.settle_times : a.store_times;
+  return static_cast<std::size_t>(group) < times.size() ? times[static_cast<std::size_t>(group)] : kNever;
+}
+
+/// Whether all accesses of the segment lie before this one, or apart from it.
+bool Machine::nothing_to_find(const Actor& a, const Segment& old, const Access& now) const {
+  if (old.tile != now.tile ? old.first_byte >= now.last_byte || now.first_byte >= old.last_byte : old.stage != now.stage || !old.box.overlaps(now.box)) return true;
+  const std::uint32_t end = end_of(old.actor, old.product, old.group, old.end);
+  const auto component = static_cast<std::size_t>(old.component);
+  if (end == kNever || a.clock.seen[component] < end) return false;
+  if (old.actor == a.number && !old.async && a.lanes != 1 && old.begin > a.converged) return false;
+  return !now.async || !old.write || old.async || a.clock.fenced[component] >= end;
+}
+
+/// What the lanes of `mask` name with their rows and columns: numbers, or a number for each lane.
+const Elements* Machine::elements(Val row, Val column, std::uint32_t mask) {
+  auto [at, made] = known_elements_.try_emplace({std::uint64_t{mask} << 4 | row.kind << 2 | column.kind, row.x, column.x});
+  if (made) {
+    Elements e;
+    const auto number = [&](Val v, std::size_t lane) { return static_cast<int>(v.is(Val::number) ? v.x : values_.lanes_of(v)[lane]); };
+    for (std::size_t lane = 0; lane < 32; ++lane) e.of[lane] = {number(row, lane), number(column, lane)};
+    e.sort(mask);
+    at->second = &element_sets_.emplace_back(std::move(e));
+  }
+  return at->second;
 }
 
 /// Fills in where the access lies; false where the warp has no part in it.
@@ -65,66 +62,44 @@ bool Machine::locate(Actor& a, const TileUse& use, Access& access) {
     if (!stage.is(Val::number) || stage.x < 0 || stage.x >= tile.stages) access.guess = true;
     else access.stage = static_cast<int>(stage.x);
   }
-  // The origin of the view: a number, a number for each lane, or unknown.
-  std::optional<Lanes> origin[2];
-  bool split[2] = {false, false};
-  const auto place = [&](int axis, std::int64_t known, const std::vector<int>& open, int element) {
-    Val v = Val::of(known);
-    for (int n : open) v = values_.apply(Op::add, v, a.scalars[static_cast<std::size_t>(n)]);
-    if (element >= 0) v = values_.apply(Op::add, v, a.scalars[static_cast<std::size_t>(element)]);
-    split[axis] = v.is(Val::lanes);
-    if (v.is(Val::lanes)) {
-      origin[axis] = values_.lanes_of(v);
-    } else if (v.is(Val::number)) {
-      origin[axis].emplace();
-      origin[axis]->fill(v.x);
-    }
-  };
-  place(0, use.place.row, use.place.rows, use.row);
-  place(1, use.place.column, use.place.columns, use.column);
-  std::int64_t begin[2], extent[2] = {use.place.height, use.place.width};
-  const std::int64_t whole[2] = {tile.rows, tile.columns};
+  // The origin: a number, a number for each lane, or unknown.
   const bool element = use.footprint == Footprint::element;
-  for (int axis = 0; axis < 2; ++axis) {
-    if (!origin[axis] || (split[axis] && !element)) {
-      begin[axis] = 0, extent[axis] = whole[axis];
-      access.guess = true;
-    } else if (element) {
-      std::int64_t low = kNever, high = -1;
-      for (unsigned lane = 0; lane < 32; ++lane)
-        if (a.mask >> lane & 1) low = std::min(low, (*origin[axis])[lane]), high = std::max(high, (*origin[axis])[lane]);
-      begin[axis] = low, extent[axis] = high - low + 1;
-    } else {
-      begin[axis] = (*origin[axis])[0];
-    }
+  const auto origin = [&](std::int64_t begin, const std::vector<int>& open, int of_element) {
+    Val v = Val::of(begin);
+    for (int n : open) v = values_.apply(Op::add, v, a.scalars[static_cast<std::size_t>(n)]);
+    if (element) v = values_.apply(Op::add, v, a.scalars[static_cast<std::size_t>(of_element)]);
+    access.guess |= !(v.is(Val::number) || (element && v.is(Val::lanes)));
+    return v;
+  };
+  const Val row = origin(use.place.row, use.place.rows, use.row), column = origin(use.place.column, use.place.columns, use.column);
+  const auto known = [&](Val v) { return v.is(Val::number) || (element && v.is(Val::lanes)); };
+  Box& box = access.box;
+  if (element) {
+    const Val zero = Val::of(0);
+    const Elements* at = elements(known(row) ? row : zero, known(column) ? column : zero, a.mask);
+    if (known(row) && known(column)) access.lanes = at;
+    box = at->box;
+  } else {
+    box = {row.x, column.x, use.place.height, use.place.width};
   }
-  if (element && origin[0] && origin[1]) {
-    auto lanes = std::make_shared<Elements>();
-    for (unsigned lane = 0; lane < 32; ++lane) {
-      lanes->of[lane] = {static_cast<int>((*origin[0])[lane]), static_cast<int>((*origin[1])[lane])};
-      if (a.mask >> lane & 1) lanes->sorted.push_back(lanes->of[lane]);
-    }
-    std::sort(lanes->sorted.begin(), lanes->sorted.end());
-    lanes->sorted.erase(std::unique(lanes->sorted.begin(), lanes->sorted.end()), lanes->sorted.end());
-    access.lanes = std::move(lanes);
-  }
+  if (!known(row)) box.row = 0, box.rows = tile.rows;
+  if (!known(column)) box.column = 0, box.columns = tile.columns;
   const int group = a.warp / 4;
   switch (use.footprint) {
-    case Footprint::rows: begin[0] += 16 * a.warp, extent[0] = 16; break;
-    case Footprint::columns: begin[1] += 16 * a.warp, extent[1] = 16; break;
-    case Footprint::group: begin[0] += 64 * group, extent[0] = std::min<std::int64_t>(64, extent[0]); break;
-    case Footprint::group_columns: begin[1] += 64 * group, extent[1] = std::min<std::int64_t>(64, extent[1]); break;
+    case Footprint::rows: box.row += 16 * a.warp, box.rows = 16; break;
+    case Footprint::columns: box.column += 16 * a.warp, box.columns = 16; break;
+    case Footprint::group: box.row += 64 * group, box.rows = std::min<std::int64_t>(64, box.rows); break;
+    case Footprint::group_columns: box.column += 64 * group, box.columns = std::min<std::int64_t>(64, box.columns); break;
     default: break;
   }
-  access.row = begin[0], access.rows = extent[0], access.column = begin[1], access.columns = extent[1];
   const std::int64_t start = tile.offset + tile.stride * access.stage;
   access.first_byte = start, access.last_byte = start + tile.rows * tile.row_bytes;
-  if (tile.row_major) access.first_byte = start + access.row * tile.row_bytes, access.last_byte = access.first_byte + access.rows * tile.row_bytes;
+  if (tile.row_major) access.first_byte = start + box.row * tile.row_bytes, access.last_byte = access.first_byte + box.rows * tile.row_bytes;
   return true;
 }
 
 void Machine::touch(Actor& a, const Instr& i, const TileUse& use, int cta, Access access) {
-  access.instr = &i, access.actor = a.number, access.begin = a.clock.seen[static_cast<std::size_t>(a.number)];
+  access.instr = &i, access.actor = a.number, access.begin = a.clock.seen[static_cast<std::size_t>(a.number)], access.epoch = a.converged;
   if (!locate(a, use, access)) return;
   const Tile& tile = program_.tiles[static_cast<std::size_t>(use.place.tile)];
   const int memory = tile.memory + (tile.overlaid ? 0 : access.stage);
@@ -133,10 +108,13 @@ void Machine::touch(Actor& a, const Instr& i, const TileUse& use, int cta, Acces
   if (!list.written && tile.ring >= 0)
     return void(report(a, i, "unwritten", tile.name, who(a) + " reads tile " + quoted(tile.name) + " of ring " + quoted(program_.rings[static_cast<std::size_t>(tile.ring)].name) + ", which nobody has filled",
                   "let the producer copy or write it in every stage, before the stage is full"));
-  for (const Access& old : list.accesses) {
-    if (!old.write && !access.write) continue;
-    compare(a, old, access);
-    if (finding_) return;
+  for (const Segment& old : list.segments) {
+    if ((!old.write && !access.write) || nothing_to_find(a, old, access)) continue;
+    compared_ += static_cast<std::int64_t>(old.accesses.size());
+    for (const Access& one : old.accesses) {
+      compare(a, one, access);
+      if (finding_) return;
+    }
   }
   if (tile.control) {
     if (access.write) write_element(a, i, access);
@@ -144,16 +122,8 @@ void Machine::touch(Actor& a, const Instr& i, const TileUse& use, int cta, Acces
   } else if (i.result >= 0) {
     a.scalars[static_cast<std::size_t>(i.result)] = {};
   }
-  const bool covers = access.write && !access.lanes && !access.guess;
-  list.accesses.erase(std::remove_if(list.accesses.begin(), list.accesses.end(),
-                                     [&](const Access& old) {
-                                       if (!covers && (old.instr != access.instr || old.actor != access.actor)) return false;
-                                       if (old.tile != access.tile || old.stage != access.stage || !contains(access, old)) return false;
-                                       return covers || (contains(old, access) && old.mask == access.mask);
-                                     }),
-                      list.accesses.end());
-  list.accesses.push_back(std::move(access));
-  if (list.accesses.size() > list.limit) forget(list);
+  list.add(access);
+  if (list.count > list.limit) forget(list);
 }
 
 /// Drops accesses that lie before whatever may come, for every warp that still runs.
@@ -167,8 +137,8 @@ void Machine::forget(History& list) {
       return a.clock.seen[component] >= end && (!old.write || old.async || !program_.tiles[static_cast<std::size_t>(old.tile)].fenced || a.clock.fenced[component] >= end);
     });
   };
-  list.accesses.erase(std::remove_if(list.accesses.begin(), list.accesses.end(), past), list.accesses.end());
-  list.limit = 2 * list.accesses.size() + 32;
+  list.drop(past);
+  list.limit = 2 * list.count + 32;
 }
 
 void Machine::touch(Actor& a, const Instr& i) {
@@ -203,7 +173,7 @@ void Machine::compare(Actor& a, const Access& old, const Access& now) {
   const bool fresh_lanes = same_warp && !old.async && a.lanes != 1 && old.begin > a.converged;
   const bool unfenced = now.async && old.write && !old.async && (old.tile == now.tile || now.write) && a.clock.fenced[component] < end;
   if (ordered && !unfenced) {  // nothing left to find but lanes of this warp that meet
-    if (!fresh_lanes || now.product || old.tile != now.tile || old.stage != now.stage || !boxes_overlap(old, now)) return;
+    if (!fresh_lanes || now.product || old.tile != now.tile || old.stage != now.stage || !old.box.overlaps(now.box)) return;
   } else if (!overlap(old, now)) {
     return;
   }
@@ -216,6 +186,10 @@ void Machine::compare(Actor& a, const Access& old, const Access& now) {
 void Machine::blame(Actor& a, const Access& old, const Access& now, bool ordered, bool fresh_lanes) {
   const Actor& other = actors_[static_cast<std::size_t>(old.actor)];
   const bool same_warp = old.actor == a.number, same_role = other.role == a.role && other.cta == a.cta;
+  const bool lanes_meet = ordered && fresh_lanes && !now.product &&
+                          (now.async ? old.mask != now.mask : old.lanes && now.lanes ? elements_meet(*old.lanes, *now.lanes) && other_lanes_meet(old, now) : bool(old.lanes) != bool(now.lanes));
+  const bool unfenced = now.async && old.write && !old.async && a.clock.fenced[static_cast<std::size_t>(old.component)] < end_of(old);
+  if (ordered && !lanes_meet && !unfenced) return;
   const std::string& tile = program_.tiles[static_cast<std::size_t>(now.tile)].name;
   const std::string verb = now.write ? "writes" : "reads", what = "tile " + quoted(tile);
   const auto found = [&](const char* property, const std::string& text, const std::string& hint) {
@@ -232,29 +206,26 @@ void Machine::blame(Actor& a, const Access& old, const Access& now, bool ordered
     return found("race", who(a) + " " + verb + " " + what + ", which " + who(other) + (old.write ? " writes" : " reads") + "; nothing orders the two",
                  old.write || !now.async ? "hand the tile over through a ring or a barrier" : "release the stage after its last use, not before");
   }
-  if (fresh_lanes && !now.product) {
-    const bool meet = now.async ? old.mask != now.mask : old.lanes && now.lanes ? elements_meet(*old.lanes, *now.lanes) && other_lanes_meet(old, now) : bool(old.lanes) != bool(now.lanes);
-    if (meet) return found("race", "lanes of a warp of " + who(a) + " meet in " + what + ": one " + verb + " what another " + (old.write ? "writes" : "reads") + ", and nothing orders them",
-                           "call k.warp_sync() or k.sync() between the two");
-  }
-  if (now.async && old.write && !old.async && a.clock.fenced[static_cast<std::size_t>(old.component)] < end_of(old))
+  if (lanes_meet) found("race", "lanes of a warp of " + who(a) + " meet in " + what + ": one " + verb + " what another " + (old.write ? "writes" : "reads") + ", and nothing orders them",
+                        "call k.warp_sync() or k.sync() between the two");
+  if (unfenced && !finding_)
     found("fence", "ordinary writes of " + what + " by " + who(other) + " reach this " + (now.product ? "product" : "copy") + " without a fence for the async proxy",
           "call k.fence_async() between the writes and what publishes them, or leave the fences to the compiler");
 }
 
 /// What a tile holds where its elements steer control flow; equal for all who read the same contents.
 Val Machine::read_element(Actor& a, const Instr&, const Access& at) {
-  if (at.guess || at.rows != 1 || at.columns != 1) return {};
-  auto known = elements_.find({a.cta, at.tile, at.stage, at.row, at.column});
+  if (at.guess || at.box.rows != 1 || at.box.columns != 1) return {};
+  auto known = elements_.find({a.cta, at.tile, at.stage, at.box.row, at.box.column});
   if (known != elements_.end()) return known->second;
-  return values_.atom({-5, a.cta, at.tile, at.stage, at.row, at.column, versions_[{a.cta, at.tile, at.stage}]});
+  return values_.atom({-5, a.cta, at.tile, at.stage, at.box.row, at.box.column, versions_[{a.cta, at.tile, at.stage}]});
 }
 
 void Machine::write_element(Actor& a, const Instr& i, const Access& at) {
   const int cta = at.component < static_cast<int>(actors_.size()) ? a.cta : a.cta;
-  if (!at.guess && at.lanes && at.rows == 1 && at.columns == 1 && !i.in.empty() && !at.atomic && !i.number) {
+  if (!at.guess && at.lanes && at.box.rows == 1 && at.box.columns == 1 && !i.in.empty() && !at.atomic && !i.number) {
     Val v = in(a, i);
-    elements_[{cta, at.tile, at.stage, at.row, at.column}] = v.is(Val::varying) || v.is(Val::lanes) ? values_.lane0(v) : v;
+    elements_[{cta, at.tile, at.stage, at.box.row, at.box.column}] = v.is(Val::varying) || v.is(Val::lanes) ? values_.lane0(v) : v;
     return;
   }
   ++versions_[{cta, at.tile, at.stage}];

@@ -57,6 +57,7 @@ struct Instr {
   std::vector<TileUse> uses;
   bool quiet = false;              // a branch that only touches memory: not to take it leaves accesses out
   bool acquires = false, releases = false, polls = false, flag = false;  // strong accesses of tensors: in a loop's condition; of a tensor that is polled
+  bool strong_load = false, exchange = false, ordinary_write = false;    // what an access is
 };
 
 struct Tile {

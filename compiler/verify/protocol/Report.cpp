@@ -9,7 +9,7 @@ using namespace mlir;
 namespace tilewright::verify::protocol {
 
 namespace {
-constexpr std::size_t kMostSteps = 12;
+constexpr std::size_t kMostTold = 12;
 std::string quoted(const std::string& s) { return "\"" + s + "\""; }
 }  // namespace
 
@@ -82,7 +82,7 @@ bool Machine::report(Actor& a, const Instr& i, const char* property, std::string
 /// The last events about these barriers and tiles, one for each role and operation in a row.
 void Machine::add_steps(const std::vector<int>& subjects) {
   std::vector<Finding::Step> steps;
-  for (auto e = events_.rbegin(); e != events_.rend() && steps.size() < kMostSteps; ++e) {
+  for (auto e = events_.rbegin(); e != events_.rend() && steps.size() < kMostTold; ++e) {
     if (std::find(subjects.begin(), subjects.end(), e->subject) == subjects.end()) continue;
     Finding::Step step{e->instr->at, who(actors_[static_cast<std::size_t>(e->actor)]) + ": " + doing(*e->instr)};
     if (!steps.empty() && steps.back().at == step.at && steps.back().text == step.text) continue;

@@ -16,13 +16,13 @@ std::string Machine::tensor_name(std::int64_t tensor) const {
 }
 
 void Machine::access(Actor& a, const Instr& i) {
-  if (i.result >= 0) a.scalars[static_cast<std::size_t>(i.result)] = isa<tile::LoadStrongOp>(i.at) ? values_.fresh() : unknown(a);
+  if (i.result >= 0) a.scalars[static_cast<std::size_t>(i.result)] = i.strong_load ? values_.fresh() : unknown(a);
   if (!i.uses.empty()) touch(a, i);
   if (finding_) return;
-  if (isa<tile::StoreGlobalOp, tile::WriteOp, tile::CopyOutOp>(i.at)) write_tensor(a, i);
+  if (i.ordinary_write) write_tensor(a, i);
   else if (i.target >= 0) read_after_look(a, i, false);
   // An exchange under a condition is a lock's or a counter's, not a flag.
-  if ((i.releases || (i.flag && !isa<tile::LoadStrongOp>(i.at))) && !isa<tile::AtomicCasOp>(i.at)) publish(a, i);
+  if ((i.releases || (i.flag && !i.strong_load)) && !i.exchange) publish(a, i);
   if (i.acquires || i.polls) look(a, i);
 }
 

@@ -44,7 +44,7 @@ bool compares(Op op) { return op >= Op::eq && op <= Op::uge; }
 }  // namespace
 
 void Values::reset() {
-  forms_.clear(), form_numbers_.clear(), atoms_.clear(), atom_numbers_.clear(), sums_.clear(), lanes_.clear(), lane_numbers_.clear(), varying_.clear(), keys_.clear();
+  forms_.clear(), form_numbers_.clear(), atoms_.clear(), atom_numbers_.clear(), sums_.clear(), varying_.clear(), keys_.clear();
   assigned_.clear(), assigned_sums_.clear();
   fresh_ = 0;
 }
@@ -142,9 +142,13 @@ Val Values::apply(Op op, Val a, Val b) {
   if (a.is(Val::number) && b.is(Val::number)) return number(compute(op, a.x, b.x));
   if (a.is(Val::lanes) || b.is(Val::lanes)) {
     if (a.is(Val::form) || b.is(Val::form)) return by_lane();
-    Lanes out;
-    for (std::size_t i = 0; i < 32; ++i) out[i] = compute(op, a.is(Val::lanes) ? lanes_of(a)[i] : a.x, b.is(Val::lanes) ? lanes_of(b)[i] : b.x);
-    return lanes(out);
+    auto [known, open] = lane_results_.try_emplace({static_cast<unsigned>(op) << 4 | a.kind << 2 | b.kind, a.x, b.x});
+    if (open) {
+      Lanes out;
+      for (std::size_t i = 0; i < 32; ++i) out[i] = compute(op, a.is(Val::lanes) ? lanes_of(a)[i] : a.x, b.is(Val::lanes) ? lanes_of(b)[i] : b.x);
+      known->second = lanes(out);
+    }
+    return known->second;
   }
   if (op == Op::add) return combine(a, b, 1);
   if (op == Op::sub) return combine(a, b, -1);

@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "compiler/verify/protocol/Choices.h"
+#include "llvm/ADT/DenseMap.h"
 
 namespace tilewright::verify::protocol {
 
@@ -31,7 +32,7 @@ using Lanes = std::array<std::int64_t, 32>;
 class Values {
  public:
   explicit Values(Choices& choices) : choices_(choices) {}
-  /// Forgets everything; the choices' next run begins.
+  /// Forgets everything but what numbers lanes have; the choices' next run begins.
   void reset();
 
   static Val number(std::int64_t n) { return Val::of(n); }
@@ -99,6 +100,7 @@ class Values {
   };
   std::vector<Lanes> lanes_;
   std::map<Lanes, std::int64_t> lane_numbers_;
+  llvm::DenseMap<std::tuple<unsigned, std::int64_t, std::int64_t>, Val> lane_results_;  // by operation and kinds, operands
   std::vector<Varying> varying_;
   std::map<std::vector<std::int64_t>, std::int64_t> keys_;
   std::vector<int> assigned_;  // atoms, in order

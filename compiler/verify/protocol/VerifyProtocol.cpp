@@ -10,8 +10,7 @@ namespace {
 
 using namespace protocol;
 
-/// Steps of the machine after which no more pairs of trip counts are tried.
-constexpr std::int64_t kStepsForPairs = 60000;
+constexpr int kMostRuns = 2000;
 
 std::string line_of(Location location) {
   if (auto file = dyn_cast<FileLineColLoc>(location)) return file.getFilename().str() + ":" + std::to_string(file.getLine());
@@ -41,20 +40,34 @@ void emit(const Finding& f, const Choices& choices) {
   if (std::string with = choices_text(choices); !with.empty()) error.attachNote(f.at->getLoc()) << "with " << with;
 }
 
-LogicalResult verify(tile::KernelOp kernel) {
+/// The kernel takes more runs, or more steps, than are made.
+LogicalResult too_much(tile::KernelOp kernel, const Choices& choices, Waivers& waivers) {
+  if (waivers.covers("kernel", "starvation")) return waivers.check_used();
+  auto error = kernel.emitOpError() << "cannot be decided: ";
+  if (choices.runs() == 1) error << "its loops take too long to be followed";
+  else error << "its loops and branches have more combinations than are tried: " << choices.runs() - 1 << " of " << choices.runs() - 1 + choices.left();
+  return error << "; simplify them (or waive it: k.waive(\"kernel\", \"starvation\", reason))";
+}
+
+}  // namespace
+
+LogicalResult verify_protocol(tile::KernelOp kernel, Effort* effort) {
   Waivers waivers;
   if (failed(waivers.read(kernel))) return failure();
   Program program = compile(kernel);
   Choices choices;
   Values values(choices);
   Machine machine(program, values, choices, waivers);
-  while (choices.next(machine.steps() > kStepsForPairs)) {
+  while (choices.next()) {
+    if (choices.runs() > kMostRuns) return too_much(kernel, choices, waivers);
     if (auto found = machine.run()) return emit(*found, choices), failure();
-    if (machine.gave_up()) return waivers.check_used();
+    if (machine.gave_up()) return too_much(kernel, choices, waivers);
   }
-  if (!choices.cut() || waivers.covers("kernel", "starvation")) return waivers.check_used();
-  return kernel.emitOpError() << "cannot be decided: its loops and branches have more combinations than are tried; simplify them (or waive it: k.waive(\"kernel\", \"starvation\", reason))";
+  if (effort) *effort = {choices.runs() - 1, machine.steps(), machine.compared()};
+  return waivers.check_used();
 }
+
+namespace {
 
 struct VerifyProtocol : PassWrapper<VerifyProtocol, OperationPass<ModuleOp>> {
   MLIR_DEFINE_EXPLICIT_INTERNAL_INLINE_TYPE_ID(VerifyProtocol)
@@ -62,7 +75,7 @@ struct VerifyProtocol : PassWrapper<VerifyProtocol, OperationPass<ModuleOp>> {
   StringRef getDescription() const override { return "proves or refutes that waits end, phases match, and shared memory is handed over"; }
 
   void runOnOperation() override {
-    WalkResult result = getOperation()->walk([&](tile::KernelOp kernel) { return failed(verify(kernel)) ? WalkResult::interrupt() : WalkResult::advance(); });
+    WalkResult result = getOperation()->walk([&](tile::KernelOp kernel) { return failed(verify_protocol(kernel)) ? WalkResult::interrupt() : WalkResult::advance(); });
     if (result.wasInterrupted()) signalPassFailure();
   }
 };
