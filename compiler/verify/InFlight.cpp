@@ -1,7 +1,7 @@
 // Fragments and stages that asynchronous products still use: walks each role in program order with the batches in flight.
 #include <vector>
 
-#include "compiler/verify/Uses.h"
+#include "compiler/verify/Fragments.h"
 #include "compiler/verify/Verify.h"
 #include "mlir/Dialect/SCF/IR/SCF.h"
 
@@ -47,20 +47,6 @@ struct State {
   }
 };
 
-/// A fragment, or the columns of it that a view names.
-struct Part {
-  Value root;
-  int64_t first = 0, end = 0;
-
-  explicit Part(Value frag) {
-    end = cast<tile::FragType>(frag.getType()).getShape()[1];
-    for (; auto view = frag.getDefiningOp<tile::FragViewOp>(); frag = view.getFrag()) first += view.getColumn(), end += view.getColumn();
-    root = frag;
-  }
-  bool overlaps(const Part& o) const { return root == o.root && first < o.end && o.first < end; }
-  bool is(const Part& o) const { return root == o.root && first == o.first && end == o.end; }
-};
-
 /// Products of one shape that accumulate into the same columns are performed in order; others with columns in common are not.
 bool in_order(tile::GemmOp a, tile::GemmOp b) {
   auto wide = [](tile::GemmOp gemm) { return gemm.getB().getType().getElementType().isF32(); };
@@ -80,10 +66,6 @@ Operation* user_of(const llvm::SmallDenseMap<Value, Operation*>& used, Value fra
 struct InFlight {
   bool failed = false;
 
-  std::string name_of(Value frag) {
-    auto op = Part(frag).root.getDefiningOp<tile::FragOp>();
-    return op && op.getSymName() ? "fragment \"" + op.getSymName()->str() + "\"" : "fragment";
-  }
   void report(Operation* op, const std::string& what, Operation* product) {
     if (failed) return;
     failed = true;
@@ -177,26 +159,10 @@ struct InFlight {
   }
 
   void ordinary(Operation* op, const State& s) {
-    if (auto map = dyn_cast<tile::MapOp>(op)) {
-      for (Value v : map.getInputs()) reads(op, v, s);
-      for (Value v : map.getOutputs()) writes(op, v, s);
-    } else if (auto reduce = dyn_cast<tile::ReduceOp>(op)) {
-      reads(op, reduce.getInput(), s), writes(op, reduce.getOutput(), s);
-    } else if (auto scan = dyn_cast<tile::ScanOp>(op)) {
-      reads(op, scan.getInput(), s), writes(op, scan.getOutput(), s);
-    } else if (auto mma = dyn_cast<tile::MmaOp>(op)) {
-      reads(op, mma.getA(), s), writes(op, mma.getAcc(), s);
-    } else if (auto fill = dyn_cast<tile::FillOp>(op)) {
-      writes(op, fill.getFrag(), s);
-    } else if (auto load = dyn_cast<tile::LoadOp>(op)) {
-      writes(op, load.getFrag(), s);
-    } else if (auto load = dyn_cast<tile::LoadGlobalOp>(op)) {
-      writes(op, load.getFrag(), s);
-    } else if (auto store = dyn_cast<tile::StoreOp>(op)) {
-      reads(op, store.getFrag(), s);
-    } else if (auto store = dyn_cast<tile::StoreGlobalOp>(op)) {
-      reads(op, store.getFrag(), s);
-    }
+    const FragmentUses uses = fragment_uses(op);
+    for (Value v : uses.reads) reads(op, v, s);
+    for (Value v : uses.updates) writes(op, v, s);
+    for (Value v : uses.writes) writes(op, v, s);
   }
 };
 

@@ -8,6 +8,8 @@ namespace tilewright::verify {
 mlir::LogicalResult check_named_barriers(tile::KernelOp kernel);
 /// Roles that meet exist, hold whole warps and all come; the barriers of all sets and roles are as many as a CTA has.
 mlir::LogicalResult check_meetings(tile::KernelOp kernel);
+/// No fragment is read where nothing can have been written to it.
+mlir::LogicalResult check_fragments_written(tile::KernelOp kernel);
 /// Clusters are of a size that every card runs, and what needs one has one; multicast parts make up the whole tile.
 mlir::LogicalResult check_clusters(tile::KernelOp kernel);
 

@@ -240,7 +240,7 @@ struct VerifyStructure : PassWrapper<VerifyStructure, OperationPass<ModuleOp>> {
 
   void runOnOperation() override {
     getOperation()->walk([&](tile::KernelOp kernel) {
-      for (auto rule : {check_names, check_scopes, check_ring_roles, check_ring_protocol, check_named_barriers, check_meetings, check_budgets, check_fragments, check_products,
+      for (auto rule : {check_names, check_scopes, check_ring_roles, check_ring_protocol, check_named_barriers, check_meetings, check_budgets, check_fragments, check_fragments_written, check_products,
                         check_boxes, check_ring_tiles, check_shared_copies, check_inputs, check_clusters})
         if (failed(rule(kernel))) return signalPassFailure();
     });

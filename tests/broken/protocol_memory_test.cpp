@@ -137,6 +137,42 @@ TEST(BrokenSharing, LanesWithoutRendezvous) {
     });
   }).says({"lanes of a warp of role \"all\" meet in tile \"tile\"", "k.warp_sync() or k.sync()"});
 }
+TEST(BrokenSharing, FragmentsOfOtherLanes) {
+  Mistake([](Kernel& k, int& line) {
+    auto tile = k.shared<f32>("tile", {16, 16}, 16);
+    k.role("all", warps(1))([&] {
+      auto f = k.frag<f32>({16, 16});
+      fill(f, 1.0);
+      store(tile, f);
+      line = __LINE__; load(f, tile.t());
+    });
+  }).says({"lanes of a warp of role \"all\" meet in tile \"tile\"", "k.warp_sync() or k.sync()"});
+}
+TEST(BrokenSharing, ProductOfWhatOtherLanesStore) {
+  Mistake([](Kernel& k, int& line) {
+    auto a = k.shared<f32>("a", {16, 16}, 16), b = k.shared<f32>("b", {16, 16}, 16);
+    k.role("all", warps(1))([&] {
+      auto f = k.frag<f32>({16, 16}), sum = k.frag<f32>({16, 16});
+      fill(f, 1.0);
+      fill(sum, 0.0);
+      store(a, f);
+      k.warp_sync();
+      store(b, f);
+      line = __LINE__; mma(sum, a, b);
+    });
+  }).says({"lanes of a warp of role \"all\" meet in tile \"b\""});
+}
+TEST(Sharing, FragmentsOfTheSameLanesNeedNoRendezvous) {
+  EXPECT_NO_THROW(compiler::compile(kernel("same_lanes", [](Kernel& k) {
+    auto tile = k.shared<f32>("tile", {16, 32}, 16);
+    k.role("all", warps(1))([&] {
+      auto f = k.frag<f32>({16, 16});
+      fill(f, 1.0);
+      store(tile.view(0, 8, {16, 16}), f);
+      load(f, tile.view(0, 16, {16, 16}));  // eight columns on: the same lanes
+    });
+  })));
+}
 TEST(BrokenSharing, RolesWithoutABarrier) {
   Mistake([](Kernel& k, int& line) {
     auto y = k.out<i32>("y", {32});

@@ -29,6 +29,7 @@ TEST(BrokenWarpProduct, RowsThatLdmatrixCannotRead) {
     k.role("math", warps(1))([&] {
       auto acc = k.frag<f32>({16, 24});
       auto a = k.frag<bf16>({16, 16});
+      fill(acc, 0.0), map_to(a, [&] { return k.real(1.0); });
       line = __LINE__, mma(acc, a, b);
     });
   }).says({"tile \"b\": its rows are 52 bytes", "expected a multiple of 16", "pad_bytes"});
@@ -39,6 +40,7 @@ TEST(BrokenWarpProduct, ViewInsideAChunk) {
     k.role("math", warps(1))([&] {
       auto acc = k.frag<f32>({16, 16});
       auto a = k.frag<bf16>({16, 16});
+      fill(acc, 0.0), map_to(a, [&] { return k.real(1.0); });
       line = __LINE__, mma(acc, a, b.view(0, 4, {16, 16}));
     });
   }).says({"tile \"b\": the view begins at column 4", "begin at a multiple of 8"});

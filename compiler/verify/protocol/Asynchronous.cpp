@@ -1,4 +1,7 @@
 // Copies, products and fences.
+#include <algorithm>
+#include <bit>
+
 #include "compiler/verify/protocol/Machine.h"
 
 using namespace mlir;
@@ -36,6 +39,8 @@ void Machine::asynchronous(Actor& a, const Instr& i) {
       return touch(a, i, i.uses.front(), a.cta, access);
     }
     case Code::store_bytes:
+      if (i.number) add_once(a, i);
+      if (finding_) return;
       a.open_stores = true, a.store_mask |= a.mask, a.last_store = &i;
       return issue(a.store_groups, false);
     case Code::store_wait:
@@ -74,6 +79,25 @@ void Machine::asynchronous(Actor& a, const Instr& i) {
     }
     default: return;
   }
+}
+
+/// An addition of a tile is started by one thread: each that starts it adds once more.
+void Machine::add_once(Actor& a, const Instr& i) {
+  std::vector<Val> place;
+  for (int n : i.in) place.push_back(a.scalars[static_cast<std::size_t>(n)]);
+  for (const auto* origin : {&i.uses.front().place.rows, &i.uses.front().place.columns})
+    for (int n : *origin) place.push_back(a.scalars[static_cast<std::size_t>(n)]);
+  if (llvm::any_of(place, [](Val v) { return v.is(Val::lanes) || v.is(Val::varying); })) return;  // lanes may add to other places
+  const std::string& tile = program_.tiles[static_cast<std::size_t>(i.uses.front().place.tile)].name;
+  const char* hint = "let one thread start it: a role of one_thread(), or if_(k.thread() == 0, ...)";
+  if (const int lanes = std::popcount(a.mask); lanes > 1)
+    return void(report(a, i, "once", tile, std::to_string(lanes) + " threads of each warp of " + who(a) + " come here, and each adds tile \"" + tile + "\" once more", hint, a.maybe > 0));
+  auto& made = additions_[{&i, a.cta}];
+  const auto nth = std::count_if(made.begin(), made.end(), [&](const Addition& other) { return other.actor == a.number; });
+  for (const Addition& other : made)
+    if (other.actor != a.number && other.nth == nth && other.place == place)
+      return void(report(a, i, "once", tile, "several warps of " + who(a) + " come here, and each adds tile \"" + tile + "\" to the same place once more", hint, a.maybe > 0));
+  made.push_back({a.number, nth, std::move(place)});
 }
 
 }  // namespace tilewright::verify::protocol

@@ -20,6 +20,13 @@ Footprint part_of(Value frag, bool transposed, int warps) {
   return transposed ? Footprint::columns : Footprint::rows;
 }
 
+/// Of a fragment that is loaded or stored whole; a column or row of numbers lies in several lanes.
+Spread spread_of(Value frag, bool transposed) {
+  auto shape = cast<tile::FragType>(frag.getType()).getShape();
+  if (shape[0] == 1 || shape[1] == 1) return Spread::other;
+  return transposed ? Spread::transposed : Spread::fragment;
+}
+
 }  // namespace
 
 SmallVector<RawUse, 4> tile_uses(Operation* op, int warps) {
@@ -30,8 +37,8 @@ SmallVector<RawUse, 4> tile_uses(Operation* op, int warps) {
       .Case<tile::CopyAsyncOp>([](auto o) -> Uses { return {{o.getTile(), Footprint::shared, true, false}}; })
       .Case<tile::CopyInOp>([](auto o) -> Uses { return {{o.getTile(), Footprint::shared, true, false}}; })
       .Case<tile::CopyOutOp>([](auto o) -> Uses { return {{o.getTile(), Footprint::shared, false, false}}; })
-      .Case<tile::LoadOp>([&](auto o) -> Uses { return {{o.getTile(), part_of(o.getFrag(), o.getTransposed(), warps), false, false}}; })
-      .Case<tile::StoreOp>([&](auto o) -> Uses { return {{o.getTile(), part_of(o.getFrag(), o.getTransposed(), warps), true, false}}; })
+      .Case<tile::LoadOp>([&](auto o) -> Uses { return {{o.getTile(), part_of(o.getFrag(), o.getTransposed(), warps), false, false, false, {}, spread_of(o.getFrag(), o.getTransposed())}}; })
+      .Case<tile::StoreOp>([&](auto o) -> Uses { return {{o.getTile(), part_of(o.getFrag(), o.getTransposed(), warps), true, false, false, {}, spread_of(o.getFrag(), o.getTransposed())}}; })
       .Case<tile::MapOp>([&](tile::MapOp o) {
         Uses uses;
         for (Value v : o.getInputs()) {
@@ -151,6 +158,8 @@ struct Slicer {
     if (auto load = dyn_cast<tile::TmaLoadOp>(op)) need(load.getStage());
     if (auto load = dyn_cast<tile::BulkLoadOp>(op)) need(load.getStage());
     if (auto copy = dyn_cast<tile::CopyAsyncOp>(op)) need(copy.getStage());
+    if (auto store = dyn_cast<tile::TmaStoreOp>(op); store && store.getReduce())
+      for (Value v : store->getOperands()) need(v);
     if (auto read = dyn_cast<tile::RemoteReadOp>(op)) need(read.getRank());
     if (auto write = dyn_cast<tile::RemoteWriteOp>(op)) need(write.getRank());
   }

@@ -30,6 +30,13 @@ bool elements_meet(const Elements& x, const Elements& y) {
 }
 
 bool other_lanes_meet(const Access& x, const Access& y) {
+  if (x.async || y.async) return x.mask != y.mask;
+  if (x.element != y.element) return true;
+  if (!x.element) {
+    if (x.shared && y.shared) return false;
+    return !x.spread || x.spread != y.spread || x.guess || y.guess || (x.box.row - y.box.row) % 8 != 0 || (x.box.column - y.box.column) % 8 != 0;
+  }
+  if (!x.lanes || !y.lanes || !elements_meet(*x.lanes, *y.lanes)) return false;
   for (unsigned i = 0; i < 32; ++i) {
     if (!(x.mask >> i & 1)) continue;
     for (unsigned j = 0; j < 32; ++j)

@@ -43,10 +43,11 @@ struct Access {
   int tile = 0, stage = 0;
   Box box;
   std::int64_t first_byte = 0, last_byte = 0;
-  bool write = false, async = false, atomic = false, product = false, guess = false, shared = false;
-  const Elements* lanes = nullptr;
+  bool write = false, async = false, atomic = false, product = false, guess = false, shared = false, element = false;
+  std::uint8_t spread = 0;                   // a Spread
+  const Elements* lanes = nullptr;           // of an element
 };
-/// Whether different lanes of two accesses meet.
+/// Whether different lanes of two accesses to overlapping places of a warp may meet.
 bool other_lanes_meet(const Access& x, const Access& y);
 
 /// Accesses that mostly need no look at each: what one component did to a part of a tile's stage, all reads or all writes.

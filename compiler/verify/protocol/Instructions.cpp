@@ -112,7 +112,7 @@ void Compiler::effect(Operation* op) {
   for (const RawUse& raw : tile_uses(op, warps)) {
     TileUse use;
     use.place = place(raw.tile);
-    use.footprint = raw.footprint, use.write = raw.write, use.async = raw.async, use.atomic = raw.atomic;
+    use.footprint = raw.footprint, use.spread = raw.spread, use.write = raw.write, use.async = raw.async, use.atomic = raw.atomic;
     if (!raw.coords.empty()) use.row = number(raw.coords[0]), use.column = number(raw.coords[1]);
     i.uses.push_back(std::move(use));
   }
@@ -149,7 +149,13 @@ void Compiler::effect(Operation* op) {
         i.many = tensor_of(o.getTensor());
       })
       .Case<tile::CopyAsyncOp>([&](auto o) { ring(Code::copy_async, o.getRing()), stage(o.getStage()); })
-      .Case<tile::TmaStoreOp, tile::BulkStoreOp>([&](auto) { i.code = Code::store_bytes; })
+      .Case<tile::BulkStoreOp>([&](auto) { i.code = Code::store_bytes; })
+      .Case<tile::TmaStoreOp>([&](tile::TmaStoreOp o) {
+        i.code = Code::store_bytes, i.number = o.getReduce().has_value();
+        if (!i.number) return;
+        for (ValueRange range : {ValueRange(o.getCoords()), ValueRange(o.getRagged())})
+          for (Value v : range) i.in.push_back(number(v));
+      })
       .Case<tile::StoreWaitOp>([&](tile::StoreWaitOp o) { i.code = Code::store_wait, i.number = o.getPending(), i.target = o.getComplete(); })
       .Case<tile::GemmOp>([&](auto) { i.code = Code::gemm; })
       .Case<tile::BatchOp>([&](tile::BatchOp o) { i.code = Code::batch, i.result = number(o.getBatch()); })

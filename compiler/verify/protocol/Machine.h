@@ -142,6 +142,7 @@ class Machine {
   std::uint32_t end_of(const Access& x) const { return end_of(x.actor, x.product, x.group, x.end); }
   const Elements* elements(Val row, Val column, std::uint32_t mask);
   void asynchronous(Actor& a, const Instr& i);
+  void add_once(Actor& a, const Instr& i);
   // Tensors (Tensors.cpp)
   void access(Actor& a, const Instr& i);
   void write_tensor(Actor& a, const Instr& i);
@@ -187,6 +188,12 @@ class Machine {
   std::map<std::array<std::int64_t, 3>, std::int64_t> versions_;
   std::deque<Elements> element_sets_;                  // in all runs
   llvm::DenseMap<std::tuple<std::uint64_t, std::int64_t, std::int64_t>, const Elements*> known_elements_;  // by kinds and lanes, row and column
+  struct Addition {
+    int actor;
+    std::ptrdiff_t nth;  // of the actor's
+    std::vector<Val> place;
+  };
+  std::map<std::pair<const Instr*, int>, std::vector<Addition>> additions_;  // by instruction and CTA
   std::vector<Event> events_;
   std::optional<Finding> finding_;
   bool gave_up_ = false;

@@ -55,7 +55,7 @@ bool Machine::locate(Actor& a, const TileUse& use, Access& access) {
   const Tile& tile = program_.tiles[static_cast<std::size_t>(use.place.tile)];
   access.tile = use.place.tile;
   access.write = use.write, access.async = use.async, access.atomic = use.atomic, access.mask = a.mask;
-  access.shared = use.footprint == Footprint::shared;
+  access.shared = use.footprint == Footprint::shared, access.element = use.footprint == Footprint::element, access.spread = static_cast<std::uint8_t>(use.spread);
   access.guess = a.maybe > 0;
   if (use.place.stage >= 0) {
     Val stage = a.scalars[static_cast<std::size_t>(use.place.stage)];
@@ -186,8 +186,7 @@ void Machine::compare(Actor& a, const Access& old, const Access& now) {
 void Machine::blame(Actor& a, const Access& old, const Access& now, bool ordered, bool fresh_lanes) {
   const Actor& other = actors_[static_cast<std::size_t>(old.actor)];
   const bool same_warp = old.actor == a.number, same_role = other.role == a.role && other.cta == a.cta;
-  const bool lanes_meet = ordered && fresh_lanes && !now.product &&
-                          (now.async ? old.mask != now.mask : old.lanes && now.lanes ? elements_meet(*old.lanes, *now.lanes) && other_lanes_meet(old, now) : bool(old.lanes) != bool(now.lanes));
+  const bool lanes_meet = ordered && fresh_lanes && !now.product && other_lanes_meet(old, now);
   const bool unfenced = now.async && old.write && !old.async && a.clock.fenced[static_cast<std::size_t>(old.component)] < end_of(old);
   if (ordered && !lanes_meet && !unfenced) return;
   const std::string& tile = program_.tiles[static_cast<std::size_t>(now.tile)].name;

@@ -20,6 +20,9 @@ enum class Footprint : std::uint8_t {
   element,    ///< one element a lane
 };
 
+/// Which lane of its warp touches an element: one whose row and column, in the view, are the same modulo 8 (dialect/layout: fragments).
+enum class Spread : std::uint8_t { other, fragment, transposed };
+
 /// A tile, stage and view.
 struct Place {
   int tile = -1;
@@ -33,6 +36,7 @@ struct Place {
 struct TileUse {
   Place place;
   Footprint footprint = Footprint::whole;
+  Spread spread = Spread::other;
   bool write = false, async = false, atomic = false;
   int row = -1, column = -1;             // of an element: scalars
 };
@@ -120,6 +124,7 @@ struct RawUse {
   Footprint footprint;
   bool write, async, atomic = false;
   mlir::ValueRange coords = {};
+  Spread spread = Spread::other;
 };
 llvm::SmallVector<RawUse, 4> tile_uses(mlir::Operation* op, int warps);
 

@@ -28,7 +28,7 @@ Machine::Machine(const Program& program, Values& values, Choices& choices, Waive
 
 void Machine::reset() {
   values_.reset();
-  actors_.clear(), signals_.clear(), events_.clear(), elements_.clear(), versions_.clear();
+  actors_.clear(), signals_.clear(), events_.clear(), elements_.clear(), versions_.clear(), additions_.clear();
   finding_.reset();
   memory_.assign(static_cast<std::size_t>(ctas_ * program_.memories), {});
   tensors_.assign(program_.tensors.size(), {});

@@ -9,7 +9,7 @@
 namespace tilewright::verify::protocol {
 
 /// Words for properties, see docs/verifier.md.
-inline constexpr const char* kProperties[] = {"starvation", "phases", "bytes", "race", "fence", "groups", "convergence", "unwritten", "flags", "ptx"};
+inline constexpr const char* kProperties[] = {"starvation", "phases", "bytes", "race", "fence", "groups", "convergence", "unwritten", "once", "flags", "ptx"};
 
 class Waivers {
  public:

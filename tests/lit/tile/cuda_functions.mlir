@@ -12,6 +12,8 @@ tile.kernel "calls" params [] {
   %f = tile.cuda_function "act::scaled<2>" text "float f(float x, int n);" : (f32, i32) -> f32
   tile.role "all" warps 4 {
     %x = tile.frag : <64x8xf32>
+    %zero = arith.constant 0.0 : f32
+    tile.fill %zero, %x : <64x8xf32>
     tile.map ins(%x) outs(%x) {
     ^bb0(%r: i32, %c: i32, %v: f32):
       %y = tile.call %f(%v, %r) : (f32, i32) -> f32, (f32, i32) -> f32

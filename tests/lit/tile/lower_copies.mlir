@@ -30,6 +30,8 @@ tile.kernel "k" params ["x", "n"] attributes {shapes = [{kind = "tensor", shape 
     tile.load %v -> %f : <64x24xbf16>, <64x24xbf16>
     // CHECK: hopper.stmatrix %{{.*}}, %{{.*}}, %{{.*}}, %{{.*}}, %{{.*}} {trans}
     %g = tile.frag : <64x16xbf16>
+    %cst = arith.constant 0.0 : f32
+    tile.fill %cst, %g : <64x16xbf16>
     %w = tile.view %a[%zero, %zero] : <64x128xbf16> -> <16x64xbf16>
     tile.store %g -> %w {transposed} : <64x16xbf16>, <16x64xbf16>
   }

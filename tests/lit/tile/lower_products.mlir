@@ -19,6 +19,7 @@ tile.kernel "k" params [] {
     %one = tile.batch
     // Registers that ordinary code wrote since the last fence need another.
     tile.fill %zero, %h : <64x64xf16>
+    tile.fill %zero, %other : <64x128xf32>
     // CHECK: hopper.wgmma_fence
     // CHECK-COUNT-4: hopper.wgmma {{.*}}element = "f16"{{.*}}n = 128 : i32
     tile.gemm %other, %h, %b {trans_b} : <64x128xf32>, !tile.frag<64x64xf16>, <128x64xf16>

@@ -9,6 +9,8 @@ tile.kernel "k" params [] {
   tile.role "math" warps 4 {
     %acc = tile.frag : <64x32xf32>
     %f = tile.frag : <64x32xf32>
+    %zero = arith.constant 0.0 : f32
+    tile.fill %zero, %f : <64x32xf32>
     // CHECK-COUNT-8: hopper.wgmma {{.*}}element = "tf32"{{.*}}n = 32 : i32
     tile.gemm %acc, %a, %b {trans_b, zero} : <64x32xf32>, !tile.shared<64x64xf32>, <32x64xf32>
     %one = tile.batch
