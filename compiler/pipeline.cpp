@@ -18,16 +18,23 @@ using namespace mlir;
 
 namespace tilewright {
 
-void build_tile_pipeline(OpPassManager& passes, bool protocol) {
+void build_tile_pipeline(OpPassManager& passes, bool protocol, const mutation::Hook& hook) {
   passes.addPass(verify::verify_structure());
   passes.addPass(verify::verify_in_flight());
   passes.addPass(passes::infer_layouts());
   passes.addPass(passes::plan_shared());
   passes.addPass(passes::insert_fences());
+  if (hook) {
+    passes.addPass(mutation::mutate(mutation::Stage::tile, hook));
+    passes.addPass(verify::verify_structure());
+    passes.addPass(verify::verify_in_flight());
+    passes.addPass(passes::insert_fences());
+  }
   if (protocol) passes.addPass(verify::verify_protocol());
   passes.addPass(passes::lower_tile());
   passes.addPass(createCanonicalizerPass());
   passes.addPass(createCSEPass());
+  if (hook) passes.addPass(mutation::mutate(mutation::Stage::hopper, hook));
 }
 
 namespace {
@@ -50,9 +57,10 @@ std::string text_of(const Program& program, const Options& options) {
   return text;
 }
 
-Compiled compile(const Program& program, const Options& options, const StepHook& step) {
-  auto begin = std::chrono::steady_clock::now();
-  auto& built = program.builder().program()->recording;
+namespace {
+
+/// A copy of a finished program, with all that the passes need in its context.
+OwningOpRef<ModuleOp> copy_of(dsl::Recording& built) {
   if (!built.open.empty()) built.fail("the kernel is unfinished: a role, loop or branch was left by an exception");
   DialectRegistry registry;
   hopper::registerHopperDialects(registry);
@@ -60,7 +68,34 @@ Compiled compile(const Program& program, const Options& options, const StepHook&
   registry.insert<tile::TileDialect>();
   built.context.appendDialectRegistry(registry);
   built.context.loadAllAvailableDialects();
-  OwningOpRef<ModuleOp> module = built.module->clone();
+  return built.module->clone();
+}
+
+CompileError error_of(const DiagnosticCollector& errors) {
+  return CompileError(errors.empty() ? "the compiler failed without a message; please report this kernel" : errors.text());
+}
+
+}  // namespace
+
+std::vector<Mutation> mutations(const Program& program) {
+  auto& built = program.builder().program()->recording;
+  OwningOpRef<ModuleOp> module = copy_of(built);
+  DiagnosticCollector errors(&built.context);
+  PassManager passes(&built.context);
+  passes.enableVerifier(false);
+  std::vector<Mutation> all;
+  build_tile_pipeline(passes, /*protocol=*/true, [&](Mutation::Stage stage, ModuleOp at) {
+    for (Mutation& m : mutation::list(stage, at)) all.push_back(std::move(m));
+    return success();
+  });
+  if (failed(passes.run(*module))) throw error_of(errors);
+  return all;
+}
+
+Compiled compile(const Program& program, const Options& options, const StepHook& step) {
+  auto begin = std::chrono::steady_clock::now();
+  auto& built = program.builder().program()->recording;
+  OwningOpRef<ModuleOp> module = copy_of(built);
   if (options.trace) (*module)->setAttr("tilewright.trace", UnitAttr::get(&built.context));
   DiagnosticCollector errors(&built.context);
   Compiled out;
@@ -69,8 +104,7 @@ Compiled compile(const Program& program, const Options& options, const StepHook&
     passes.enableVerifier(false);
     if (options.record_passes) passes.addInstrumentation(std::make_unique<PassRecorder>(out.passes));
     build(passes);
-    if (failed(passes.run(*module)))
-      throw CompileError(errors.empty() ? "the compiler failed without a message; please report this kernel" : errors.text());
+    if (failed(passes.run(*module))) throw error_of(errors);
   };
   const auto begin_step = [&](std::size_t which) {
     if (step) step(kSteps[which]);
@@ -78,7 +112,9 @@ Compiled compile(const Program& program, const Options& options, const StepHook&
   out.name = built.kernel.getSymName().str();
   if (options.keep_stages) out.tile_ir = print(*module);
   begin_step(0);
-  run([](PassManager& p) { build_tile_pipeline(p); });
+  mutation::Hook plant;
+  if (options.mutation) plant = [&](Mutation::Stage stage, ModuleOp at) { return mutation::plant(*options.mutation, stage, at); };
+  run([&](PassManager& p) { build_tile_pipeline(p, options.protocol, plant); });
   out.sidecar = (*module)->getAttrOfType<StringAttr>("tilewright.sidecar").getValue().str();
   (*module)->removeAttr("tilewright.sidecar");
   (*module)->removeAttr("tilewright.trace");

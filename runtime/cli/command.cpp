@@ -53,6 +53,19 @@ void add_run(CLI::App& app, Options& o) {
   app.add_flag("--no-checks", o.no_checks, "simulate without looking for races, missing fences and unwritten memory");
 }
 
+void add_mutate(CLI::App& app, Options& o) {
+  app.add_option("kernel", o.kernel, "kernel or operator, as in `tilewright list`, or all")->required();
+  app.add_option("--only", o.mutate.kinds, "kinds of mutations: release.delete, or parity for all that begin so")->allow_extra_args(false);
+  app.add_option("--sample", o.mutate.sample, "so many of the mutants, chosen by --seed; default all");
+  app.add_option("--seed", o.seed, "of the sample")->capture_default_str();
+  app.add_option("--schedules", o.mutate.schedules, "each mutant runs at most under so many")->check(CLI::Range(1, 10'000))->capture_default_str();
+  app.add_option("--equivalent", o.mutate.equivalent, "table of mutants that change nothing, with reasons")->check(CLI::ExistingFile);
+  app.add_option("--expect", o.mutate.expect, "least percentage that must be found of the mutants that are not equivalent")->check(CLI::Range(0.0, 100.0))->capture_default_str();
+  app.add_option("--jobs", o.mutate.jobs, "mutants at a time; default the number of cores")->check(CLI::Range(1, 1024));
+  app.add_option("--json", o.out, "write every mutant with its end to this file");
+  app.footer("Exit status 1: too few are found, an unspoilt kernel raises an alarm, or the table of equivalent mutants is wrong.");
+}
+
 void add_cache(CLI::App& app, Options& o) {
   app.require_subcommand(1);
   const auto add = [&](const char* name, const char* help) {
@@ -168,6 +181,10 @@ int command(int argc, const char* const* argv, std::ostream& out, std::ostream& 
   bench_app->add_flag("--json", o.json, "rows as JSON");
   actions[bench_app] = bench;
 
+  auto* mutate_app = app.add_subcommand("mutate", "spoil a kernel's synchronisation in every way, and say who finds it: verifier, simulator or nobody");
+  add_mutate(*mutate_app, o);
+  actions[mutate_app] = mutate;
+
   auto* cache_app = app.add_subcommand("cache", "the compiled kernels on disk");
   add_cache(*cache_app, o);
   actions[cache_app] = cache_command;
@@ -180,7 +197,7 @@ int command(int argc, const char* const* argv, std::ostream& out, std::ostream& 
 
   const auto named = [&](const CLI::App* subcommand) { return subcommand->get_name() == argv[1]; };
   if (argc > 1 && argv[1][0] != '-' && app.get_subcommands(named).empty()) {
-    err << "tilewright: no subcommand '" << argv[1] << "'; expected list, compile, inspect, run, trace, bench, cache or doctor\n";
+    err << "tilewright: no subcommand '" << argv[1] << "'; expected list, compile, inspect, run, trace, bench, mutate, cache or doctor\n";
     return 2;
   }
   try {

@@ -21,6 +21,15 @@ class UsageError : public Error {
   using Error::Error;
 };
 
+/// What `tilewright mutate` reads beside the kernel, the seed and a file to write.
+struct MutateOptions {
+  std::vector<std::string> kinds;
+  std::string equivalent;  ///< file
+  std::size_t sample = 0;  ///< 0: all
+  unsigned schedules = 20, jobs = 0;
+  double expect = 95;      ///< percent
+};
+
 /// What was written on the command line; each subcommand reads its part.
 struct Options {
   std::string kernel;
@@ -45,6 +54,7 @@ struct Options {
   bool every_pass = false, timing = false;
   // cache: list, clear, verify or diff; its two entries
   std::string action, first, second;
+  MutateOptions mutate;
   // doctor
   bool card = false;
   // trace
@@ -66,6 +76,7 @@ int run(const Options&, std::ostream& out);
 int run_gdn_forward(const Options&, std::ostream& out);
 int bench(const Options&, std::ostream& out);
 int trace(const Options&, std::ostream& out);
+int mutate(const Options&, std::ostream& out);
 int cache_command(const Options&, std::ostream& out);
 int doctor(const Options&, std::ostream& out);
 

@@ -78,6 +78,7 @@ class Builder::Job {
   }
 
   BuiltPointer build(const Source& source) {
+    if (const auto given = options_.instead.find(source.key); given != options_.instead.end()) return given->second;
     StepClock clock(reporter_, name_of(source));
     if (!source.key.empty()) return in_place(kConfiguration, source.key, memory_key(kConfiguration, source.key, options_), source.key, source.make, clock);
     clock.begin("program");

@@ -3,6 +3,7 @@
 #include <cstdint>
 #include <filesystem>
 #include <functional>
+#include <map>
 #include <memory>
 #include <mutex>
 #include <string>
@@ -34,6 +35,9 @@ struct Progress {
 /// Called as each step begins and as each kernel is there, by one thread at a time, not always the same.
 using ProgressHook = void (*)(void* user, const Progress&);
 
+struct Built;
+using BuiltPointer = std::shared_ptr<const Built>;
+
 struct BuildOptions {
   bool assemble = true;           ///< make a cubin; without it the device takes the PTX
   bool enforce_contract = true;   ///< spills, stack frames and ptxas' performance warnings are errors
@@ -41,6 +45,7 @@ struct BuildOptions {
   bool trace = false;             ///< compile for a trace (compiler::Options); the disk does not keep such kernels
   bool record_passes = false;     ///< keep text and time of every pass, as well
   std::filesystem::path ptxas;    ///< empty: where find_tool finds it
+  std::map<std::string, BuiltPointer> instead;  ///< kernels to use in place of those with these keys; neither memory nor disk keeps them
   ProgressHook progress = nullptr;
   void* progress_user = nullptr;
 };
@@ -61,7 +66,6 @@ struct Built {
   program::Program program;
   Making making;
 };
-using BuiltPointer = std::shared_ptr<const Built>;
 
 /// Builds kernels, and keeps what it built with the same options. May be used by several threads: the same kernel is made once.
 class Builder {

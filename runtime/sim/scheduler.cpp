@@ -48,8 +48,8 @@ void fill_special(Warp& w, const Cta& cta) {
         case laneid: v[l] = l; break;
         case warpid: v[l] = w.index; break;
         case nwarpid: v[l] = (launch.threads + 31) / 32; break;
-        case smid: v[l] = static_cast<std::uint32_t>(cta.linear % 132); break;
-        case nsmid: v[l] = 132; break;
+        case smid: v[l] = static_cast<std::uint32_t>(cta.linear % launch.multiprocessors); break;
+        case nsmid: v[l] = static_cast<std::uint32_t>(launch.multiprocessors); break;
         case gridid: v[l] = static_cast<std::uint32_t>(launch.grid_id); break;
         case lanemask_eq: v[l] = 1u << l; break;
         case lanemask_lt: v[l] = (1u << l) - 1; break;

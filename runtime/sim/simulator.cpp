@@ -29,6 +29,7 @@ class SimulatedDevice final : public Device {
   explicit SimulatedDevice(SimulatorOptions options) : options_(std::move(options)), memory_(std::make_shared<GlobalMemory>()) {}
 
   std::string_view kind() const override { return "sim"; }
+  unsigned multiprocessors() const override { return options_.multiprocessors; }
   std::string description() const override { return "simulated Hopper (PTX sm_90a on the CPU)"; }
 
   DeviceAddress allocate(std::size_t bytes) override {

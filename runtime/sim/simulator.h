@@ -29,6 +29,7 @@ struct BarrierName {
 
 struct SimulatorOptions {
   unsigned threads = 0;                        // host threads over CTAs; 0: one per core, at most 8
+  unsigned multiprocessors = 132;              // what persistent kernels size their grids by
   std::uint64_t step_limit = 40'000'000;       // warp instructions of one CTA without a visible effect before it counts as stuck
   std::uint64_t schedule = 0;                  // seed of what the machine leaves open; 0: warps in turn, copies in the order of their issue
   bool checks = true;                          // races, missing fences and waits, memory nobody wrote (docs/simulator.md)

@@ -100,12 +100,14 @@ class Shared {
     return {builder, builder->view(id, r, c, sub.rows, sub.cols), sub};
   }
   Shared row(int r) const { return view(r, 0, {1, shape.cols}); }
-  typename T::Scalar read(IndexOperand row, IndexOperand col) const {
+  typename T::Scalar read(IndexOperand row, IndexOperand col, Where where = Where::current()) const {
     dsl::Id r = row.in(*builder), c = col.in(*builder);
+    builder->at(where);
     return {{builder, builder->read(id, {r, c})}};
   }
-  void write(IndexOperand row, IndexOperand col, typename T::Scalar value) const {
+  void write(IndexOperand row, IndexOperand col, typename T::Scalar value, Where where = Where::current()) const {
     dsl::Id r = row.in(*builder), c = col.in(*builder);
+    builder->at(where);
     builder->write(value.id, id, {r, c});
   }
   dsl::Builder* builder;
