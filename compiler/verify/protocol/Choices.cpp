@@ -15,7 +15,7 @@ std::int64_t Choices::candidate(int index, std::int64_t many) {
 
 std::pair<std::int64_t, int> Choices::choose(Context& context) {
   auto [at, made] = numbers_.try_emplace({context.op, context.ordinal++}, static_cast<int>(classes_.size()));
-  if (made) classes_.emplace_back();
+  if (made) classes_.emplace_back().op = context.op;
   const int number = at->second;
   Class& c = classes_[static_cast<std::size_t>(number)];
   c.trip |= context.trip;
@@ -24,7 +24,7 @@ std::pair<std::int64_t, int> Choices::choose(Context& context) {
   auto pattern = plan_.find(number);
   int which = pattern == plan_.end() ? 0 : pattern->second[nth % pattern->second.size()];
   if (context.candidate >= 0) which = context.candidate;
-  const std::int64_t value = candidate(which, context.many);
+  const std::int64_t value = candidate(which, context.many) * (context.candidate == Context::kNegated ? -1 : 1);
   if (nth == 0) chosen_.push_back({context.op, value, context.trip});
   return {value, number};
 }
@@ -61,9 +61,11 @@ void Choices::plan_more() {
       if (c.wide) singles_.push_back({{number, {1, 0}}});
       if (c.wide && trips) singles_.push_back({{number, {2, 1, 3}}});
       if (!trips) continue;
-      for (int other : paired_)
+      for (int other : paired_) {
+        if (classes_[static_cast<std::size_t>(other)].op == c.op) continue;
         for (int x : {1, 2, 3})
           for (int y : {1, 2, 3}) pairs_.push_back({{other, {x}}, {number, {y}}});
+      }
       paired_.push_back(number);
     }
   }

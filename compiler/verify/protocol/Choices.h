@@ -13,17 +13,19 @@ namespace tilewright::verify::protocol {
 
 /// Where control flow asks for a number.
 struct Context {
+  static constexpr int kPlanned = -1, kNegated = -2;  ///< candidates of the run's plan: its number, and minus that
   mlir::Operation* op = nullptr;  ///< the loop, branch or condition
   bool trip = false;              ///< the number is a trip count
   std::int64_t many = 8;          ///< trips that reach the steady state
   std::int64_t scale = 1;         ///< the number is divided by so much on its way
-  int candidate = -1;             ///< take this candidate for all that is open
+  int candidate = kPlanned;       ///< take this candidate for all that is open
   int ordinal = 0;                ///< choices that this place has asked for
 };
 
 /// Choices of one place, in the order in which they are made, belong to one class; a run gives each class a pattern that its choices
 /// repeat. The first run takes "many" trips and every branch; then each class in turn goes through its other patterns, and at last pairs of trip
-/// counts do, but for those that repeat a run: one of the two leaves the other without a choice.
+/// counts do, of two places (the numbers that one place asks for are parts of one count), but for those that repeat a run: one of the two
+/// leaves the other without a choice.
 class Choices {
  public:
   /// The next run's choices; false when all runs were made.
@@ -55,6 +57,7 @@ class Choices {
 
  private:
   struct Class {
+    mlir::Operation* op = nullptr;
     bool trip = false, branch = false, wide = false;
     std::size_t asked = 0;  // in this run
     bool planned = false;

@@ -12,6 +12,7 @@ struct Compiler {
   llvm::DenseMap<mlir::Value, int> numbers;
   llvm::DenseSet<mlir::Value> polled;  // tensors that a loop's condition looks at
   std::vector<Instr>* code = nullptr;
+  llvm::DenseMap<mlir::Operation*, int> loops;  // where the code of a loop begins
   std::int64_t many = 0, many_outer = 0;
   int warps = 1;
 
@@ -53,6 +54,8 @@ struct Compiler {
   bool nests(mlir::Operation* loop);
   /// Whether a branch only touches memory: not to take it leaves accesses out.
   bool quiet(mlir::scf::IfOp branch);
+  /// The loop around the branch that goes round once more where it is taken: its condition is index + step < bound. None: null.
+  static mlir::scf::ForOp repeated(mlir::scf::IfOp branch);
   std::int64_t many_of(mlir::Operation* loop) { return nests(loop) ? many_outer : many; }
 };
 

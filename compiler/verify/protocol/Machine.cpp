@@ -139,13 +139,25 @@ void Machine::begin_loop(Actor& a, const Instr& i) {
 void Machine::begin_branch(Actor& a, const Instr& i) {
   Frame f;
   f.kind = Code::branch, f.mask = a.mask;
+  if (i.again >= 0) {
+    const auto loop = std::find_if(a.frames.rbegin(), a.frames.rend(), [&](const Frame& o) { return o.kind == Code::loop && o.begin == i.again; });
+    if (!loop->maybe) {
+      const bool taken = loop->left > 1;
+      f.otherwise = taken ? 0 : a.mask;
+      a.frames.push_back(f);
+      if (!taken) a.mask = 0, a.pc = i.target;
+      return;
+    }
+  }
   Val condition = in(a, i);
   std::uint32_t then = 0;
   // Of what is open, what is planned; else the first that takes the branch, or does not, as planned.
   const bool wanted = i.quiet || condition.is(Val::number) || choices_.taken(i.at);
   const Values::Mark mark = values_.mark();
   std::optional<Lanes> lanes;
-  for (int candidate = -1; candidate < Choices::kCandidates; ++candidate) {
+  constexpr int kTries[] = {Context::kPlanned, Context::kNegated, 0, 1, 2, 3, 4, 5};  // negated: a < b asks for a - b, the loop from a to b for b - a
+  static_assert(std::size(kTries) == Choices::kCandidates + 2);
+  for (int candidate : kTries) {
     values_.rollback(mark);
     lanes = values_.force_lanes(condition, {i.at, false, i.many, 1, candidate});
     if (!lanes) break;

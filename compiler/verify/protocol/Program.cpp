@@ -28,6 +28,16 @@ bool Compiler::quiet(scf::IfOp branch) {
               .wasInterrupted();
 }
 
+scf::ForOp Compiler::repeated(scf::IfOp branch) {
+  auto less = branch.getCondition().getDefiningOp<arith::CmpIOp>();
+  auto next = less && less.getPredicate() == arith::CmpIPredicate::slt ? less.getLhs().getDefiningOp<arith::AddIOp>() : arith::AddIOp();
+  if (!next) return {};
+  for (auto loop = branch->getParentOfType<scf::ForOp>(); loop; loop = loop->getParentOfType<scf::ForOp>())
+    for (auto [index, step] : {std::pair(next.getLhs(), next.getRhs()), std::pair(next.getRhs(), next.getLhs())})
+      if (index == loop.getInductionVar() && step == loop.getStep() && less.getRhs() == loop.getUpperBound()) return loop;
+  return {};
+}
+
 void Compiler::control(Operation* op) {
   if (auto loop = dyn_cast<scf::ForOp>(op)) {
     const int begin = here();
@@ -35,6 +45,7 @@ void Compiler::control(Operation* op) {
     i.in = {number(loop.getLowerBound()), number(loop.getUpperBound()), number(loop.getStep())};
     i.result = number(loop.getInductionVar());
     i.many = many_of(op);
+    loops[op] = begin;
     block(*loop.getBody());
     emit(Code::next, op).target = begin;
     (*code)[static_cast<size_t>(begin)].target = here();
@@ -42,6 +53,7 @@ void Compiler::control(Operation* op) {
     const int begin = here();
     emit(Code::branch, op).in = {number(branch.getCondition())};
     code->back().many = many, code->back().quiet = quiet(branch);
+    if (scf::ForOp loop = repeated(branch)) code->back().again = loops.at(loop);
     block(*branch.thenBlock());
     (*code)[static_cast<size_t>(begin)].target = here();
     const int otherwise = here();

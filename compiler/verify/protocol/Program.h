@@ -59,6 +59,7 @@ struct Instr {
   std::int64_t many = 0;           // trips that reach the steady state
   mlir::Operation* at = nullptr;
   std::vector<TileUse> uses;
+  int again = -1;                  // a branch that is taken where the loop that begins there goes round again
   bool quiet = false;              // a branch that only touches memory: not to take it leaves accesses out
   bool acquires = false, releases = false, polls = false, flag = false;  // strong accesses of tensors: in a loop's condition; of a tensor that is polled
   bool strong_load = false, exchange = false, ordinary_write = false;    // what an access is

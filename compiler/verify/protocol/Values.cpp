@@ -210,10 +210,13 @@ std::int64_t Values::force_form(const Form& form, Context& context) {
     else sum.emplace_back(number, k);
   }
   if (sum.empty()) return total;
+  const std::int64_t sign = sum.front().second < 0 ? -1 : 1;  // a - b and b - a are one sum
+  auto absolute = sum;
+  for (auto& term : absolute) term.second *= sign;
   if (sum.size() > 1)
-    if (auto known = sums_.find(sum); known != sums_.end()) {
+    if (auto known = sums_.find(absolute); known != sums_.end()) {
       if (context.trip) choices_.used_as_trip(known->second.second);
-      return total + known->second.first;
+      return total + sign * known->second.first;
     }
   std::int64_t settled = 0, factor = 0;
   for (auto [number, k] : sum) {
@@ -231,14 +234,14 @@ std::int64_t Values::force_form(const Form& form, Context& context) {
   Atom& first = atoms_[static_cast<std::size_t>(open.front().first)];
   const bool single = open.size() == 1;
   if (single) assigned_.push_back(open.front().first);
-  if (sum.size() > 1) assigned_sums_.push_back(sum);
+  if (sum.size() > 1) assigned_sums_.push_back(absolute);
   if (single) factor = open.front().second;
   // As much as gives `wanted` after the divisions on the way.
   const std::int64_t target = context.scale * wanted + floor_mod(total + settled, context.scale);
   std::int64_t value = (target - total - settled) / factor;
   if (single && first.truth) value = wanted > 0;
   if (single) first.value = value, first.choice = choice;
-  if (sum.size() > 1) sums_[sum] = {settled + factor * value, choice};
+  if (sum.size() > 1) sums_[absolute] = {sign * (settled + factor * value), choice};
   return total + settled + factor * value;
 }
 

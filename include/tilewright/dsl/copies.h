@@ -31,7 +31,7 @@ void bulk_store(const Tensor<T>& tensor, dsl::Coords at, const Shared<T>& tile, 
   tile.builder->at(where);
   tile.builder->none(dsl::Call("bulk_store").value(tile.id).value(tensor.id).list(coords));
 }
-/// Adds a tile to a box of a tensor, as tma_store; each element's addition is indivisible.
+/// Adds a tile to a box of a tensor, as tma_store; each element's addition is indivisible. An error where several threads start it.
 template <ElementTag T>
 void tma_reduce_add(const TensorBox<T>& to, const Shared<T>& tile, Where where = Where::current()) {
   tile.builder->at(where);
