@@ -47,6 +47,12 @@ def main(document: pathlib.Path, files: list[str]) -> None:
     schedules = sorted({run["schedules"] for run in runs})
     lines = [f"Schedules: {', '.join(map(str, schedules))}. False alarms on the unspoilt kernels: {len(alarms)}.", ""]
     lines += table("kernel", kernels) + [""] + table("kind", dict(sorted(kinds.items())))
+    reasons: dict[str, collections.Counter] = {}
+    for m in mutants:
+        if column(m) == "equivalent":
+            reasons.setdefault(m["equivalent"], collections.Counter())[f"`{m['kernel'].split()[0]}` {m['kind']}"] += 1
+    lines += ["", "| equivalent mutants | because |", "|---|---|"]
+    lines += [f"| {', '.join(name + (f' ({n})' if n > 1 else '') for name, n in which.items())} | {reason} |" for reason, which in reasons.items()]
     open_ones = [m for m in mutants if column(m) == "nobody"]
     if open_ones:
         lines += ["", "Found by nobody:", ""]

@@ -47,8 +47,9 @@ std::vector<MutatedKernel> kernels_of(const std::vector<MutationCase>& cases) {
   return kernels;
 }
 
-/// All mutants, with the reasons of those that the table calls equivalent. Throws Error for entries of these kernels that name no mutant.
-std::vector<Mutant> mutants_of(const std::vector<MutatedKernel>& kernels, const std::vector<Equivalent>& table) {
+/// All mutants, with the reasons of those that the table calls equivalent. Throws Error for entries of these kernels that name no mutant,
+/// except for a sample.
+std::vector<Mutant> mutants_of(const std::vector<MutatedKernel>& kernels, const std::vector<Equivalent>& table, bool sample) {
   std::vector<Mutant> all;
   std::string stale;
   for (const MutatedKernel& kernel : kernels) {
@@ -63,7 +64,7 @@ std::vector<Mutant> mutants_of(const std::vector<MutatedKernel>& kernels, const 
       if (table[i].kernel == kernel.source.key && !used[i])
         stale += fmt::format("\n  {} | {} | {} | {}", table[i].kernel, table[i].kind, table[i].ordinal, table[i].what);
   }
-  if (!stale.empty()) throw Error("the table of equivalent mutants has entries that name no mutant:" + stale);
+  if (!stale.empty() && !sample) throw Error("the table of equivalent mutants has entries that name no mutant:" + stale);
   return all;
 }
 
@@ -138,7 +139,7 @@ nlohmann::ordered_json json_of(const Mutant& m) {
 int mutate(const Options& o, std::ostream& out) {
   const std::vector<MutationCase> cases = cases_of(o.kernel);
   const std::vector<MutatedKernel> kernels = kernels_of(cases);
-  std::vector<Mutant> mutants = mutants_of(kernels, o.mutate.equivalent.empty() ? std::vector<Equivalent>{} : read_equivalents(o.mutate.equivalent));
+  std::vector<Mutant> mutants = mutants_of(kernels, o.mutate.equivalent.empty() ? std::vector<Equivalent>{} : read_equivalents(o.mutate.equivalent), o.mutate.sample != 0);
   const std::size_t offered = mutants.size();
   choose(mutants, o);
   const unsigned threads = o.mutate.jobs != 0 ? o.mutate.jobs : std::max(1u, std::thread::hardware_concurrency());
