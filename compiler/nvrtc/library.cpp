@@ -45,6 +45,14 @@ std::string path_of(const void* function, const std::string& asked) {
   return dladdr(function, &info) != 0 && info.dli_fname != nullptr ? info.dli_fname : asked;
 }
 
+/// NVRTC loads its built-in functions by name when it first compiles, which finds the file beside it only where the loader looks there
+/// (it does not below a sanitizer, nor for a wheel's files without a run path). Loaded before, it is found by its name.
+void load_builtins(const fs::path& folder) {
+  std::error_code none;
+  for (const auto& file : fs::directory_iterator(folder, none))
+    if (file.path().filename().string().starts_with("libnvrtc-builtins.so")) open(file.path());
+}
+
 std::vector<std::string> candidates() {
   std::vector<std::string> paths;
   const std::string named = environment("TILEWRIGHT_TOOLS");
@@ -88,6 +96,7 @@ Library load() {
   find(library.call.log, "nvrtcGetProgramLog");
   find(library.call.error_text, "nvrtcGetErrorString");
   library.found.path = path_of(reinterpret_cast<const void*>(library.call.version), library.found.path);
+  load_builtins(fs::path(library.found.path).parent_path());
   int major = 0, minor = 0;
   library.call.version(&major, &minor);
   library.found.version = std::to_string(major) + "." + std::to_string(minor);
