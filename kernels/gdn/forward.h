@@ -56,15 +56,25 @@ Program forward(ForwardConfig c) {
     loader([&] {
       Sequence s = offsets.sequence(k, n);
       Index query_head = head / query_group, key_head = head / key_group, value_head = head / value_group;
-      k.grid_wait();
-      for_(s.chunks() + 1, [&](Index i) {  // one more than there are: the chain looks one chunk ahead, past the end it reads zeros
-        Stage at = in.acquire();
+      const auto load_rows = [&](Stage at, Index i) {
         Index row = i * kChunk;
         in.tma_load(at, key, K.ragged_tile(s.first, s.count, {row, key_head, 0}, {kChunk, 1, dk}));
         in.tma_load(at, q, Q.ragged_tile(s.first, s.count, {row, query_head, 0}, {kChunk, 1, dk}));
         in.tma_load(at, v, V.ragged_tile(s.first, s.count, {row, value_head, column}, {kChunk, 1, columns}));
+      };
+      const auto load_prepared = [&](Stage at, Index i) {
         in.tma_load(at, tm, Tm.tile({s.slot + i, head, 0, 0}, {1, 1, kChunk, kChunk}));
         in.tma_load(at, b, B.tile({s.slot + i, head, 0}, {1, 1, kChunk}));
+      };
+      Index chunks = s.chunks() + 1;  // one more than there are: the chain looks one chunk ahead, past the end it reads zeros
+      Index ahead = min(chunks, c.stages);
+      for_(ahead, [&](Index i) { load_rows(in.acquire(), i); });  // while the prologue still runs
+      k.grid_wait();
+      for_(ahead, [&](Index i) { load_prepared(Stage{i}, i); });
+      for_range(ahead, chunks, 1, [&](Index i) {
+        Stage at = in.acquire();
+        load_rows(at, i);
+        load_prepared(at, i);
       });
     });
 
@@ -108,7 +118,7 @@ Program forward(ForwardConfig c) {
       Sequence s = offsets.sequence(k, n);
       auto St = k.frag<f32>({columns, dk}, "S^T"), Ut = k.frag<f32>({columns, kChunk}, "U^T"), Ot = k.frag<f32>({columns, kChunk}, "O^T");
       auto Sb = k.frag<T>({columns, dk}, "S^T, 16 bit"), Vt = k.frag<T>({columns, kChunk}, "V^T");
-      auto e = k.frag<f32>({1, kChunk}, "decay vector");
+      auto e = k.frag<f32>({1, kChunk}, "2^b"), e_out = k.frag<f32>({1, kChunk}, "scale 2^b"), e_rest = k.frag<f32>({1, kChunk}, "2^(b_C - b)");
       fill(St, 0.0);
       if_(S0.present(), [&] {
         Index row = read_slots.at(n);
@@ -119,29 +129,58 @@ Program forward(ForwardConfig c) {
       if (checkpoints) position = checkpoints->begin(n);
 
       Var<Stage> current(in.wait()), ready(Stage{k.index(0)}), previous(Stage{k.index(0)});
+      // W^T and V'^T of a chunk whose U^T is there.
+      const auto start_values = [&](Stage at, Stage d) {
+        gemm_zero(Ut, map<T>([](Real v, Real u, Real eb) { return v - eb * u; }, Vt, Ut, e), tm[at].t());
+        Batch values = k.batch();
+        if (!wide) load(e_rest, decay[d].row(2));
+        return values;
+      };
+      // S^T Q^T, or a half of dk of it.
+      enum Part { all, first_half, second_half };
+      const auto read_out = [&](Stage at, Part part) {
+        const int from = part == second_half ? dk / 2 : 0, width = part == all ? dk : dk / 2;
+        auto S_part = Sb.columns(from, width);
+        auto Q_part = q[at].view(0, from, {kChunk, width}).t();
+        part == second_half ? gemm_add(Ot, S_part, Q_part) : gemm_zero(Ot, S_part, Q_part);
+        return k.batch();
+      };
+      const auto decay_state = [&](Stage d, Index i) {  // past the last chunk nothing is used, and S^T stays
+        Real factor = decay[d].read(c.l2norm ? 5 : 0, kChunk - 1);
+        tilewright::scale(St, wide ? factor : select(i < s.chunks(), factor, 1.0));
+      };
+      // Under U^T: what the chunk's W^T needs. One warpgroup alone goes on to V'^T, with the first half of S^T Q^T under W^T and the second under the
+      // rounding of V'^T; two fill each other's gaps, and have no registers for it.
+      const auto look_ahead = [&](Index i, Stage at, Batch u) {
+        load(Vt, v[at].t());
+        Stage d = prepared.wait();
+        load(e, decay[d].row(0));
+        if (!wide) decay_state(d, i);
+        settle(u);
+        if (!wide) settle(start_values(at, d));
+        current.set(at);
+        ready.set(d);
+      };
       map_to(Sb, [](Real x) { return x; }, St);
       gemm_zero(Ut, Sb, key[current.get()].t());
       Batch first = k.batch();
-      load(Vt, v[current.get()].t());
-      ready.set(prepared.wait());
-      load(e, decay[ready.get()].row(0));
-      settle(first);
+      if (!wide) read_out(current.get(), first_half);
+      look_ahead(k.index(0), current.get(), first);
 
       for_(s.chunks(), [&](Index i) {
         Stage at = current.get(), d = ready.get();
-        auto Wt = map<T>([](Real v, Real u, Real eb) { return v - eb * u; }, Vt, Ut, e);
-        gemm_zero(Ut, Wt, tm[at].t());
-        Batch v_new = k.batch();
-        gemm_zero(Ot, Sb, q[at].t());
-        Batch sq = k.batch();
-        tilewright::scale(St, decay[d].read(c.l2norm ? 5 : 0, kChunk - 1));
-        settle(v_new);
+        std::optional<Batch> values;
+        if (wide) values = start_values(at, d);
+        Batch sq = read_out(at, wide ? all : second_half);
+        if (wide) decay_state(d, i), settle(*values);
         auto Vn = cast<T>(Ut);
-        auto Vd = map<T>([](Real v, Real ed) { return v * ed; }, Vn, decay[d].row(2));
-        gemm_add(St, Vd, key[at]);
+        const auto rest = [](Real v, Real ed) { return v * ed; };
+        gemm_add(St, wide ? map<T>(rest, Vn, decay[d].row(2)) : map<T>(rest, Vn, e_rest), key[at]);
         Batch state = k.batch();
+        if (!wide) load(e_out, decay[d].row(1));
         settle(sq);
-        map_to(Ot, [](Real x, Real es) { return x * es; }, Ot, decay[d].row(1));
+        const auto scaled = [](Real x, Real es) { return x * es; };
+        wide ? map_to(Ot, scaled, Ot, decay[d].row(1)) : map_to(Ot, scaled, Ot, e_out);
         gemm_add(Ot, Vn, p[d].t());
         Batch pv = k.batch();
         if_(i > 0, [&] { out.commit(previous.get()); });
@@ -155,14 +194,11 @@ Program forward(ForwardConfig c) {
         Batch u_next = k.batch();
         settle(pv);
         prepared.release(d);
-        store(o[to].t(), cast<T>(Ot));
-        load(Vt, v[next].t());
-        Stage d_next = prepared.wait();
-        load(e, decay[d_next].row(0));
-        settle(u_next);
+        auto On = cast<T>(Ot);
+        if (!wide) read_out(next, first_half);
+        store(o[to].t(), On);
         previous.set(to);
-        current.set(next);
-        ready.set(d_next);
+        look_ahead(i + 1, next, u_next);
       });
       if_(s.chunks() > 0, [&] { out.commit(previous.get()); });
       if_(Sn.present(), [&] {

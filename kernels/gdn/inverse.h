@@ -24,11 +24,11 @@ template <class I>
 I pair_index(I i, int j) { return i * (i - 1) / 2 + j; }
 inline constexpr int kPairs = kBlocks * (kBlocks - 1) / 2;
 
-/// First row of diagonal block i among the rows that a head has of its own in shared memory, and their number. The halves of a warp work
-/// on blocks i and i + 2: these lie 16 banks apart (a row is 80 bytes).
+/// First row of diagonal block i among the rows that a head has of its own in shared memory, and their number. Half a warp works on
+/// blocks 0 and 1, the other on 2 and 3: the two of a half lie 16 banks apart (a row is 80 bytes).
 template <class I>
-I own_row(I i) { return i * kBlock + i / 2 * 4; }
-inline constexpr int kOwnRows = kBlocks * kBlock + 4;
+I own_row(I i) { return i * kBlock + (i + 1) / 2 * 4; }
+inline constexpr int kOwnRows = kBlocks * kBlock + 8;
 
 /// T = (I + L)^-1 diag(beta) of one head, the work of one warp. `own`: the diagonal blocks of L; their places are used up. `KK`: blocks of
 /// K K^T, which the heads share. `meet` lets the warps that share `own` see each other's writes.
@@ -107,25 +107,23 @@ class UnitLowerInverse {
     decay.write(2, lane, beta.read(0, lane + 2 * kBlock) * exp2(b.read(0, lane + 2 * kBlock) - middle));
     decay.write(3, lane, -exp2(middle - b.read(0, lane)));
   }
-  /// D_i^-1 takes over D_i's place: a lane solves D x = e_column for blocks 2 half and 2 half + 1.
+  /// D_i^-1 takes over D_i's place: a lane solves D x = e_column for two columns of a block.
   void invert_diagonal() {
     // Read anew for each item: columns of the identity that stayed in registers from item to item would not fit.
-    Index lane = k.ptx<Index>("mov.b32 #out0, #0;", k.lane()), column = lane & (kBlock - 1), half = lane >> 4;
+    Index lane = k.ptx<Index>("mov.b32 #out0, #0;", k.lane()), column = (lane & (kBlock / 2 - 1)) * 2;
+    auto D = own.view(own_row(lane / (kBlock / 2)), 0, {kBlock, kBlock});
     std::vector<Real> x[2];
-    const auto diagonal = [&](int pass) { return own.view(half * own_row(2) + own_row(pass), 0, {kBlock, kBlock}); };
-    for (int pass = 0; pass < 2; ++pass) {
-      auto D = diagonal(pass);
-      for (int i = 0; i < kBlock; ++i) {
-        Real sum = select(column == i, 1.0, 0.0);
-        for (int j = 0; j < i; ++j) sum = sum - D.read(i, j) * x[pass][j];
-        x[pass].push_back(sum);
+    for (int i = 0; i < kBlock; ++i) {
+      Real sum[2] = {select(column == i, 1.0, 0.0), select(column == i - 1, 1.0, 0.0)};
+      for (int j = 0; j < i; ++j) {
+        Real d = D.read(i, j);
+        for (int c : {0, 1}) sum[c] = sum[c] - d * x[c][j];
       }
+      for (int c : {0, 1}) x[c].push_back(sum[c]);
     }
     meet();
-    for (int pass = 0; pass < 2; ++pass) {
-      auto D = diagonal(pass);
-      for (int i = 0; i < kBlock; ++i) D.write(i, column, x[pass][i]);
-    }
+    for (int i = 0; i < kBlock; ++i)
+      for (int c : {0, 1}) D.write(i, column + c, x[c][i]);
     meet();
   }
 

@@ -17,12 +17,17 @@ namespace tilewright::gdn {
 
 /// CTAs that share an SM.
 inline constexpr int kCtasPerSm = 4;
-/// What a CTA works on: a chunk slot and up to `pack` heads of a key head. Carried from one item to the next.
+/// What a CTA works on: a chunk slot and up to `pack` heads of a key head.
 struct Item {
-  Var<Index> slot, head, left;  ///< the first of its heads, and how many its key head has from there on
-  Var<Index> valid;             ///< rows of the sequence from the chunk on; at most 0: nothing to do
-
-  explicit Item(Kernel& k) : slot(k.index(0)), head(k.index(0)), left(k.index(0)), valid(k.index(0)) {}
+  Index slot, head, left;  ///< the first of its heads, and how many its key head has from there on
+  Index row, valid;        ///< its first row in the batch, and how many of the sequence's rows there are from it on; at most 0: nothing to do
+};
+/// Carried from one item to the next.
+struct NextItem {
+  Var<Index> slot, head, row, valid;
+  explicit NextItem(Kernel& k) : slot(k.index(0)), head(k.index(0)), row(k.index(0)), valid(k.index(0)) {}
+  void set(const Item& i) { slot.set(i.slot), head.set(i.head), row.set(i.row), valid.set(i.valid); }
+  Item get(Index group) const { return {slot.get(), head.get(), group - head.get() % group, row.get(), valid.get()}; }
 };
 
 template <Half T>
@@ -59,32 +64,42 @@ Program prologue(PrologueConfig c) {
     Role all = k.role("all", warpgroups(1));
     Ring ring = k.ring("k", 1, all, {all}, key);
     all([&] {
-      Index token = k.thread() % kChunk, warp = k.warp();
-      Item next(k);
-      const int pairs = (heads + 1) / 2;  // of heads: two for each token's two threads
+      // Numbers of the warp and the thread, read anew for each item: what follows from them would not fit into registers from item to item.
+      const auto anew = [&](Index x) { return k.ptx<Index>("mov.b32 #out0, #0;", x); };
+      NextItem next(k);
+      const int turns = (heads + 1) / 2;  // two threads a token, a head each at a time
       std::vector<Var<Real>> gate, strength;
-      for (int i = 0; i < pairs; ++i) gate.emplace_back(k.real(0.0)), strength.emplace_back(k.real(0.0));
-      const auto head_of = [&](int i) { return k.thread() / kChunk + 2 * i; };
+      for (int i = 0; i < turns; ++i) gate.emplace_back(k.real(0.0)), strength.emplace_back(k.real(0.0));
+      const auto head_of = [&](Index thread, int i) { return thread / kChunk + 2 * i; };
 
-      // Asks for K, g and beta of an item, long before they are used. Past the last item there is nothing.
-      const auto fetch = [&](Index item) {
-        Index rest = item / packs, slot = rest / key_heads, key_head = rest - slot * key_heads;
-        Index first = (item - rest * packs) * heads, head = key_head * group + first, left = min(group - first, heads);
-        Sequence s = offsets.sequence(k, sequence_of(k, offsets, min(slot, Index(slots) - 1), N, levels, top));
-        Index row = (slot - s.slot) * kChunk, valid = select(item < items, s.count - row, 0);
-        next.slot.set(slot), next.head.set(head), next.left.set(left), next.valid.set(valid);
+      // The place of an item. Its K, g and beta are asked for long before they are used.
+      const auto locate = [&](Index number) {
+        Index rest = number / packs, place = rest / key_heads, key_head = rest - place * key_heads, from = (number - rest * packs) * heads;
+        auto [slot, n, exists] = slot_at(k, offsets, place, tokens, N, levels, top);
+        Sequence s = offsets.sequence(k, n);
+        Index before = (slot - s.slot) * kChunk;
+        next.set({slot, key_head * group + from, group - from, s.first + before, select(exists, s.count - before, 0)});
+      };
+      const auto ask_keys = [&] {
+        Item item = next.get(group);
         Stage at = ring.acquire();
-        ring.tma_load(at, key, K.ragged_tile(s.first, select(valid > 0, s.count, 0), {select(valid > 0, row, 0), key_head, 0}, {kChunk, 1, c.dk}));
-        for (int i = 0; i < pairs; ++i) gates.read(k, (token < valid) & (head_of(i) < left), s.first + row + token, head + head_of(i), gate[i], strength[i]);
+        ring.tma_load(at, key, K.ragged_tile(select(item.valid > 0, item.row, 0), max(item.valid, 0), {0, item.head / group, 0}, {kChunk, 1, c.dk}));
+      };
+      const auto ask_gates = [&] {
+        Item item = next.get(group);
+        Index thread = anew(k.thread()), token = thread % kChunk;
+        for (int i = 0; i < turns; ++i)
+          gates.read(k, (token < item.valid) & (head_of(thread, i) < item.left), item.row + token, item.head + head_of(thread, i), gate[i], strength[i]);
       };
 
       // b and beta of an item, [head][token]; zero past the end.
-      const auto sum_gates = [&](Index slot, Index head, Index left, Index valid) {
-        for (int i = 0; i < pairs; ++i) {
-          Index w = head_of(i);
+      const auto sum_gates = [&](const Item& item) {
+        Index warp = anew(k.warp()), thread = anew(k.thread()), token = thread % kChunk;
+        for (int i = 0; i < turns; ++i) {
+          Index w = head_of(thread, i);
           Var<Real> log(k.real(0.0)), be(k.real(0.0));
-          if_((token < valid) & (w < left), [&] {
-            log.set(gates.log_decay(k, gate[i].get(), head + w) * kLog2E);
+          if_((token < item.valid) & (w < item.left), [&] {
+            log.set(gates.log_decay(k, gate[i].get(), item.head + w) * kLog2E);
             be.set(gates.strength(strength[i].get()));
           });
           if_(w < heads, [&] {
@@ -103,9 +118,9 @@ Program prologue(PrologueConfig c) {
           }
           b.write(warp, pair, sum - x1);
           b.write(warp, pair + 1, sum);
-          if_(warp < left, [&] {
-            B.write({slot, head + warp, pair}, sum - x1);
-            B.write({slot, head + warp, pair + 1}, sum);
+          if_(warp < item.left, [&] {
+            B.write({item.slot, item.head + warp, pair}, sum - x1);
+            B.write({item.slot, item.head + warp, pair + 1}, sum);
           });
         });
       };
@@ -113,6 +128,7 @@ Program prologue(PrologueConfig c) {
       // K K^T, of which warp i has block row i: what lies left of the diagonal, and from the diagonal block that of every head's L. The
       // fragment's rows start at 16 i for it, so the views start as far before the block.
       const auto couple = [&](Stage at) {
+        Index warp = anew(k.warp());
         auto product = k.frag<f32>({kChunk, kChunk}, "K K^T");
         gemm_zero(product, key[at], key[at].t());
         Batch products = k.batch();
@@ -140,12 +156,14 @@ Program prologue(PrologueConfig c) {
       };
 
       // T of every head, a warp each; with fewer heads than warps some invert the same one, in step.
-      const auto invert = [&](Index slot, Index head, Index left) {
+      const auto invert = [&](const Item& item) {
+        Index warp = anew(k.warp());
         k.sync();
         Index w = warp % heads;
         UnitLowerInverse<T> inverse(k, work.view(w * kOwnRows, 0, {kOwnRows, kBlock}), KK, b.view(w, 0, {1, kChunk}), beta.view(w, 0, {1, kChunk}),
                                     decay.view(w * 4, 0, {4, kChunk / 2}), [&] { heads == 4 ? k.warp_sync() : k.sync(); });
         auto T_ij = inverse();
+        ask_gates();
         k.sync();
         if_(warp < heads, [&] {
           auto out = t.view(warp * kChunk, 0, {kChunk, kChunk});
@@ -155,22 +173,29 @@ Program prologue(PrologueConfig c) {
           for (int i = 0; i < kBlocks; ++i)
             for (int j = 0; j < kBlocks; ++j) store(out.view(kBlock * i, kBlock * j, {kBlock, kBlock}), i < j ? zero : *block++);
           k.warp_sync();
-          if_((k.lane() == 0) & (warp < left), [&] { tma_store(Tm.tile({slot, head + warp, 0, 0}, {1, 1, kChunk, kChunk}), out); });
+          if_((k.lane() == 0) & (warp < item.left), [&] { tma_store(Tm.tile({item.slot, item.head + warp, 0, 0}, {1, 1, kChunk, kChunk}), out); });
         });
       };
 
       k.grid_launch();
-      fetch(cta);
-      for_range(cta, items, ctas, [&](Index item) {
-        Index slot = next.slot.get(), head = next.head.get(), left = next.left.get(), valid = next.valid.get();
-        if_(valid > 0, [&] { sum_gates(slot, head, left, valid); });
-        Stage at = ring.wait();
-        if_(valid > 0, [&] { couple(at); });
-        ring.release(at);
-        fetch(item + ctas);
-        if_(valid > 0, [&] { invert(slot, head, left); });
+      if_(cta < items, [&] {
+        locate(cta);
+        ask_gates();
+        ask_keys();
       });
-      ring.release(ring.wait());  // what was fetched past the last item
+      for_range(cta, items, ctas, [&](Index number) {
+        Item item = next.get(group);
+        if_(item.valid > 0, [&] { sum_gates(item); });
+        Stage at = ring.wait();
+        if_(item.valid > 0, [&] { couple(at); });
+        ring.release(at);
+        next.valid.set(k.index(0));
+        if_(number + ctas < items, [&] {
+          locate(number + ctas);
+          ask_keys();
+        });
+        if_(item.valid > 0, [&] { invert(item); }, ask_gates);
+      });
       k.store_wait(0);
     });
   });

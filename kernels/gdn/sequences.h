@@ -34,19 +34,34 @@ struct Offsets {
   }
 };
 
-/// The sequence that owns chunk slot `slot`: the largest n < N with floor(cu[n]/64) + n <= slot, found by all lanes of a warp
-/// together, 32 candidates a level. `levels` and `top` = 32^(levels-1) come from the host and cover N.
-inline Index sequence_of(Kernel& k, const Offsets& offsets, Index slot, Index N, Index levels, Index top) {
+/// The sequence that owns the `block`th 64 rows of the batch: the largest n < N with floor(cu[n]/64) <= block, found by all lanes of a
+/// warp together, 32 candidates a level. `levels` and `top` = 32^(levels-1) come from the host and cover N.
+inline Index owner_of(Kernel& k, const Offsets& offsets, Index block, Index N, Index levels, Index top) {
   Var<Index> low(k.index(0)), stride(top);
   for_(levels, [&](Index) {
     Index candidate = low.get() + k.lane() * stride.get();
-    Index bounded = min(candidate, N - 1);
-    Index begins = offsets.start(k, bounded) / kChunk + bounded;
-    Index best = select((candidate < N) & (begins <= slot), candidate, low.get());
+    Index begins = offsets.start(k, min(candidate, N - 1)) / kChunk;
+    Index best = select((candidate < N) & (begins <= block), candidate, low.get());
     low.set(k.ptx<Index>("redux.sync.max.s32 #out0, #0, 0xffffffff;", best));
     stride.set(stride.get() >> 5);
   });
   return k.uniform(low.get());
+}
+
+/// A chunk slot and its sequence, if a sequence has it.
+struct ChunkSlot {
+  Index slot, n;
+  Pred exists;
+};
+
+/// The place-th slot in an order that has those which may be empty at its end: first floor(T/64) slots, one for each 64 rows of the batch, then
+/// each sequence's last slot, which nothing fills where the sequence ends at a multiple of 64. Rows before the first and behind the last sequence
+/// have no slot.
+inline ChunkSlot slot_at(Kernel& k, const Offsets& offsets, Index place, Index T, Index N, Index levels, Index top) {
+  Index blocks = T / kChunk, owner = owner_of(k, offsets, place, N, levels, top);
+  Pred last = place >= blocks;
+  Index n = select(last, place - blocks, owner), begin = offsets.start(k, n) / kChunk, end = offsets.start(k, n + 1) / kChunk;
+  return {select(last, end, place) + n, n, last | ((begin <= place) & (place < end))};
 }
 
 }  // namespace tilewright::gdn

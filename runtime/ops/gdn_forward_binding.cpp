@@ -32,7 +32,7 @@ std::int64_t words_of(const Tensor& list) { return list.dtype == Dtype::i64 ? 2 
 /// Every scalar and dimension of the kernels.
 std::vector<Named> scalars_of(const GdnForwardArguments& a, const GdnForwardTensors& t) {
   const std::int64_t N = a.sequences(), H = a.heads(), group = H / std::max(a.hk, 1);
-  std::int64_t levels = N > 1 ? 1 : 0, top = 1;  // sequence_of: 32^levels >= N
+  std::int64_t levels = N > 1 ? 1 : 0, top = 1;  // owner_of: 32^levels >= N
   while (top * 32 < N) ++levels, top *= 32;
   std::vector<Named> s{{"T", a.tokens()},
                        {"N", N},

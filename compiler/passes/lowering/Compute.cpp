@@ -28,10 +28,11 @@ SmallVector<Value> Lowering::taken_over(tile::GemmOp product) {
   return taken;
 }
 
-/// One wgmma.fence before the first product that uses registers which ordinary code has used since the last fence. They pass
-/// through it, with those of the products behind it, so that no write to them can move below.
+/// One wgmma.fence before the first product with none in flight, whose registers may have been anybody's, and before the first that uses
+/// registers which ordinary code has used since the last fence. They pass through it, with those of the products behind it, so that no
+/// write to them can move below.
 void Lowering::fence_if_needed(tile::GemmOp product, ArrayRef<void*> frags) {
-  bool needed = all_touched_;
+  bool needed = all_touched_ || (in_flight_.empty() && open_accumulators_.empty());
   SmallVector<Value> slots = taken_over(product);
   for (void* frag : frags)
     for (Value s : fragments_[frag].slots) {
