@@ -5,7 +5,7 @@
 namespace tilewright::verify::protocol {
 
 namespace {
-constexpr std::size_t kManySegments = 32;
+constexpr std::size_t kManySegments = 128;
 }
 
 void Elements::sort(std::uint32_t mask) {

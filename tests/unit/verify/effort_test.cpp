@@ -26,7 +26,7 @@ verify::Effort effort_of(const Program& program) {
   module->walk([&](tile::KernelOp kernel) { EXPECT_TRUE(mlir::succeeded(verify::verify_protocol(kernel, &effort))); });
   return effort;
 }
-/// The kernels of one form of the operator: 1.3 million steps take a core about 105 ms (docs/verifier.md), of 300 ms that they may.
+/// The kernels of one form of the operator may take 300 ms (docs/verifier.md), which are three million steps of a core.
 void expect_within_budget(std::initializer_list<Program> kernels) {
   verify::Effort all;
   for (const Program& p : kernels) {
