@@ -16,11 +16,11 @@ constexpr std::size_t kWidth = 128, kState = kWidth * kWidth;
 
 /// What a call asks for.
 struct Call {
-  std::vector<std::int64_t> lens;
+  std::vector<std::int64_t> lens{};
   int hk = 1, hv = 1;
   gdn::Form form = gdn::Form::full;
   bool states = true;              ///< an initial and a final state
-  std::vector<std::int32_t> read, write;  ///< rows of the states; empty: row n of sequence n
+  std::vector<std::int32_t> read{}, write{};  ///< rows of the states; empty: row n of sequence n
   std::int64_t checkpoint_every = 0;
   bool l2norm = false;
 };
