@@ -143,6 +143,10 @@ void Emitter::declare() {
 }
 
 void Emitter::kernel() {
+  if (p_.waived) {
+    k_.waive("kernel", "starvation", "its rounds are alike");
+    line("k.waive(\"kernel\", \"starvation\", \"its rounds are alike\");");
+  }
   declare();
   if (p_.tickets) fetch_tickets();
   for (std::size_t r = 0; r < p_.roles.size(); ++r) role(static_cast<int>(r));

@@ -69,6 +69,7 @@ struct Program {
   std::vector<Ring> rings;
   std::vector<Tile> tiles;
   std::string rejection;     // the compiler must refuse the program with this in its message
+  bool waived = false;       // the verifier need not follow all of its rounds
 };
 
 NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE_WITH_DEFAULT(Type, element, kind, cols, warp, varies)
@@ -76,7 +77,7 @@ NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE_WITH_DEFAULT(Statement, id, op, phase, makes,
 NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE_WITH_DEFAULT(Role, warps, single, turns, turn, meets, body)
 NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE_WITH_DEFAULT(Ring, stages, producer, consumers, late, by_hand)
 NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE_WITH_DEFAULT(Tile, element, rows, cols, pad, ring, role, deferred, fill, n)
-NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE_WITH_DEFAULT(Program, seed, grid, items, trips, trip_form, tickets, roles, rings, tiles, rejection)
+NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE_WITH_DEFAULT(Program, seed, grid, items, trips, trip_form, tickets, roles, rings, tiles, rejection, waived)
 
 /// Rows of a fragment in a role of so many warps.
 inline int rows_of(const Type& t, int warps) { return t.kind == 1 ? 1 : t.warp ? 16 : 16 * warps; }

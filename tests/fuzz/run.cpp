@@ -165,9 +165,7 @@ void execute(const Program& model, const Emitted& emitted, std::string ptx, cons
   }
 }
 
-}  // namespace
-
-Outcome run(const Program& model, runtime::Device& device, const Plant& plant) {
+Outcome run_once(const Program& model, runtime::Device& device, const Plant& plant) {
   Outcome out;
   Clock clock;
   try {
@@ -191,6 +189,17 @@ Outcome run(const Program& model, runtime::Device& device, const Plant& plant) {
     out.kind = "internal", out.message = e.what();
   }
   return out;
+}
+
+}  // namespace
+
+Outcome run(const Program& model, runtime::Device& device, const Plant& plant) {
+  Outcome out = run_once(model, device, plant);
+  // Rounds within rounds can be more than the verifier follows. Then it says so, and an author waives what he knows.
+  if (out.kind != "refused" || model.waived || out.message.find(R"(k.waive("kernel", "starvation", reason))") == std::string::npos) return out;
+  Program waived = model;
+  waived.waived = true;
+  return run_once(waived, device, plant);
 }
 
 }  // namespace tilewright::fuzz
