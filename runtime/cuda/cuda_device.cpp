@@ -205,9 +205,9 @@ std::unique_ptr<LoadedKernel> CudaDevice::load(const KernelImage& image) {
   auto kernel = std::make_unique<CudaKernel>(*this, image);
   std::vector<char> errors(1 << 15, '\0'), infos(1 << 13, '\0');
   const auto as_value = [](std::size_t n) { return reinterpret_cast<void*>(n); };
-  std::array<int, 5> options{kJitErrorLog, kJitErrorLogBytes, kJitInfoLog, kJitInfoLogBytes, kJitLineInfo};
-  std::array<void*, 5> values{errors.data(), as_value(errors.size() - 1), infos.data(), as_value(infos.size() - 1),
-                              as_value(1)};
+  // Not line info: the PTX compiler of driver 580 writes past a buffer of its own when it is asked for that of some modules.
+  std::array<int, 4> options{kJitErrorLog, kJitErrorLogBytes, kJitInfoLog, kJitInfoLogBytes};
+  std::array<void*, 4> values{errors.data(), as_value(errors.size() - 1), infos.data(), as_value(infos.size() - 1)};
   const bool assembled = !image.cubin.empty();
   if (!assembled && image.ptx.empty()) throw Error("kernel '" + image.name + "' has neither a cubin nor PTX to load");
   // The PTX is a std::string and ends in the NUL that the driver looks for.

@@ -59,7 +59,6 @@ inline constexpr int kJitInfoLog = 3;
 inline constexpr int kJitInfoLogBytes = 4;
 inline constexpr int kJitErrorLog = 5;
 inline constexpr int kJitErrorLogBytes = 6;
-inline constexpr int kJitLineInfo = 13;
 
 // CUlaunchAttributeID
 inline constexpr int kLaunchClusterDimension = 4;
