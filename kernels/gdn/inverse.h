@@ -30,6 +30,10 @@ template <class I>
 I own_row(I i) { return i * kBlock + (i + 1) / 2 * 4; }
 inline constexpr int kOwnRows = kBlocks * kBlock + 8;
 
+/// A number of the lane, warp or thread, made anew where it is used: what follows from it would else stay in registers from item to item,
+/// which do not suffice.
+inline Index anew(Kernel& k, Index x) { return k.ptx<Index>("mov.b32 #out0, #0;", x); }
+
 /// T = (I + L)^-1 diag(beta) of one head, the work of one warp. `own`: the diagonal blocks of L; their places are used up. `KK`: blocks of
 /// K K^T, which the heads share. `meet` lets the warps that share `own` see each other's writes.
 template <Half T>
@@ -109,8 +113,7 @@ class UnitLowerInverse {
   }
   /// D_i^-1 takes over D_i's place: a lane solves D x = e_column for two columns of a block.
   void invert_diagonal() {
-    // Read anew for each item: columns of the identity that stayed in registers from item to item would not fit.
-    Index lane = k.ptx<Index>("mov.b32 #out0, #0;", k.lane()), column = (lane & (kBlock / 2 - 1)) * 2;
+    Index lane = anew(k, k.lane()), column = (lane & (kBlock / 2 - 1)) * 2;
     auto D = own.view(own_row(lane / (kBlock / 2)), 0, {kBlock, kBlock});
     std::vector<Real> x[2];
     for (int i = 0; i < kBlock; ++i) {

@@ -64,8 +64,6 @@ Program prologue(PrologueConfig c) {
     Role all = k.role("all", warpgroups(1));
     Ring ring = k.ring("k", 1, all, {all}, key);
     all([&] {
-      // Numbers of the warp and the thread, read anew for each item: what follows from them would not fit into registers from item to item.
-      const auto anew = [&](Index x) { return k.ptx<Index>("mov.b32 #out0, #0;", x); };
       NextItem next(k);
       const int turns = (heads + 1) / 2;  // two threads a token, a head each at a time
       std::vector<Var<Real>> gate, strength;
@@ -87,14 +85,14 @@ Program prologue(PrologueConfig c) {
       };
       const auto ask_gates = [&] {
         Item item = next.get(group);
-        Index thread = anew(k.thread()), token = thread % kChunk;
+        Index thread = anew(k, k.thread()), token = thread % kChunk;
         for (int i = 0; i < turns; ++i)
           gates.read(k, (token < item.valid) & (head_of(thread, i) < item.left), item.row + token, item.head + head_of(thread, i), gate[i], strength[i]);
       };
 
       // b and beta of an item, [head][token]; zero past the end.
       const auto sum_gates = [&](const Item& item) {
-        Index warp = anew(k.warp()), thread = anew(k.thread()), token = thread % kChunk;
+        Index warp = anew(k, k.warp()), thread = anew(k, k.thread()), token = thread % kChunk;
         for (int i = 0; i < turns; ++i) {
           Index w = head_of(thread, i);
           Var<Real> log(k.real(0.0)), be(k.real(0.0));
@@ -128,7 +126,7 @@ Program prologue(PrologueConfig c) {
       // K K^T, of which warp i has block row i: what lies left of the diagonal, and from the diagonal block that of every head's L. The
       // fragment's rows start at 16 i for it, so the views start as far before the block.
       const auto couple = [&](Stage at) {
-        Index warp = anew(k.warp());
+        Index warp = anew(k, k.warp());
         auto product = k.frag<f32>({kChunk, kChunk}, "K K^T");
         gemm_zero(product, key[at], key[at].t());
         Batch products = k.batch();
@@ -157,7 +155,7 @@ Program prologue(PrologueConfig c) {
 
       // T of every head, a warp each; with fewer heads than warps some invert the same one, in step.
       const auto invert = [&](const Item& item) {
-        Index warp = anew(k.warp());
+        Index warp = anew(k, k.warp());
         k.sync();
         Index w = warp % heads;
         UnitLowerInverse<T> inverse(k, work.view(w * kOwnRows, 0, {kOwnRows, kBlock}), KK, b.view(w, 0, {1, kChunk}), beta.view(w, 0, {1, kChunk}),
