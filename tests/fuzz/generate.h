@@ -69,6 +69,12 @@ class RoleWriter {
   bool scan();
   bool gemm();
   bool mma();
+  /// How a product of the warpgroups (gemm) differs from one of a warp (mma): orientations, and where views begin.
+  struct ProductRules {
+    bool warpgroup, transposed_b, transposed_a;
+    int row_step, column_step;
+  };
+  bool product(const std::vector<int>& tiles, int b_tile, const ProductRules& rules);
   bool put();
   bool tile_out();
   bool fill_tile();

@@ -11,73 +11,10 @@ bool RoleWriter::gemm() {
   for (int t : readable())
     if (can_multiply(t)) tiles.push_back(t);
   if (tiles.empty()) return false;
-  const int b_tile = random_.of(tiles), M = 16 * warps_;
-  const Tile& b = p_.tiles[b_tile];
-  const std::string element = b.element;
-  const bool wide = element == "f32", tb = wide || random_.one_in(2);
-  const int panel = wide ? 32 : 64, unit = wide ? 8 : 16;
-  // K from A, N from B
-  Known* a = pick([&](const Known& o) { return o.type.element == element && o.type.kind == 0 && (!o.type.warp || warps_ == 1) && o.type.cols % unit == 0; });
-  int K = 0, ar = 0, ac = 0, a_tile = -1;
-  bool ta = false;
-  const int b_depth = tb ? b.cols : b.rows;
-  int a_first = 0;
-  if (a && random_.one_in(2)) {
-    K = std::min(a->type.cols, b_depth) / unit * unit;
-    if (K < unit) return false;
-    if (K > unit && random_.one_in(3)) K = unit * random_.between(1, K / unit);
-    a_first = 8 * random_.between(0, (a->type.cols - K) / 8);
-  } else {
-    a = nullptr;
-    std::vector<std::pair<int, bool>> fits;
-    for (int t : tiles) {
-      const Tile& at = p_.tiles[t];
-      if (at.element != element) continue;
-      if (at.rows >= M && at.cols >= unit) fits.push_back({t, false});
-      if (!wide && at.cols >= M && at.rows >= unit) fits.push_back({t, true});
-    }
-    if (fits.empty()) return false;
-    std::tie(a_tile, ta) = random_.of(fits);
-    const Tile& at = p_.tiles[a_tile];
-    int room = std::min(b_depth, ta ? at.rows : at.cols) / unit * unit;
-    if (room < unit) return false;
-    K = random_.one_in(2) ? room : unit * random_.between(1, room / unit);
-    // origins: rows at a multiple of 8, columns at whole panels
-    ar = 8 * random_.between(0, (at.rows - (ta ? K : M)) / 8);
-    ac = panel * random_.between(0, (at.cols - (ta ? M : K)) / panel);
-  }
-  const int n_room = std::min(tb ? b.rows : b.cols, 128) / 8 * 8;
-  if (n_room < 8) return false;
-  int N = random_.one_in(2) ? n_room : 8 * random_.between(1, n_room / 8);
-  Known* acc = pick([&](const Known& o) { return o.type.element == "f32" && o.type.kind == 0 && (!o.type.warp || warps_ == 1) && (!a || o.id != a->id); });
-  const bool again = acc && random_.one_in(2);
-  int first = 0;
-  if (again) {
-    N = std::min(acc->type.cols, N);
-    first = 8 * random_.between(0, (acc->type.cols - N) / 8);
-  }
-  const int br = 8 * random_.between(0, (b.rows - (tb ? N : K)) / 8), bc = panel * random_.between(0, (b.cols - (tb ? K : N)) / panel);
-  const double bound = tile_bounds_[b_tile] * (a ? a->bound : tile_bounds_[a_tile]) * K * most_trips(p_) * 2;
-  int acc_id = again ? acc->id : -1;
-  if (a) a->used = true;
-  const int a_id = a ? a->id : -1;
-  const int mode = random_.weighted({2, again ? 4 : 1, phase_ == kLoop && again && acc->phase == kBefore ? 2 : 0, again ? 1 : 0});
-  if (again) {
-    acc->bound += bound;
-    acc->used = false;
-  } else {  // an accumulator of its own
-    Statement& f = add("fill");
-    f.text = "0.0";
-    made(f, {"f32", 0, N, false, false}, bound);
-    acc_id = f.id;
-  }
-  Statement& s = add("gemm");
-  s.in = {acc_id};
-  if (a_id >= 0) s.in.push_back(a_id);
-  else s.tiles.push_back(a_tile);
-  s.tiles.push_back(b_tile);
-  s.n = {ta, tb, mode, ar, ac, br, bc, K, random_.one_in(2), N, first, a_first};
-  return true;
+  const int b = random_.of(tiles);
+  const bool wide = p_.tiles[b].element == "f32";
+  // origins: rows at a multiple of 8, columns at whole panels
+  return product(tiles, b, {true, wide || random_.one_in(2), !wide, 8, wide ? 32 : 64});
 }
 
 bool RoleWriter::mma() {
@@ -85,16 +22,21 @@ bool RoleWriter::mma() {
   for (int t : readable())
     if (p_.tiles[t].element != "i32" && (bytes_of(p_.tiles[t].element) == 4 || (p_.tiles[t].cols * 2 + p_.tiles[t].pad) % 16 == 0)) tiles.push_back(t);
   if (tiles.empty() || p_.roles[index_].single) return false;
-  const int b_tile = random_.of(tiles);
+  const int b = random_.of(tiles);
+  return product(tiles, b, {false, random_.one_in(2), true, 1, p_.tiles[b].element == "f32" ? 2 : 8});
+}
+
+bool RoleWriter::product(const std::vector<int>& tiles, int b_tile, const ProductRules& rules) {
   const Tile& b = p_.tiles[b_tile];
-  const std::string element = b.element;
-  const bool wide = element == "f32", tb = random_.one_in(2);
-  const int unit = wide ? 8 : 16, step = wide ? 2 : 8;
-  const int b_depth = tb ? b.cols : b.rows;
-  Known* a = pick([&](const Known& o) { return o.type.element == element && o.type.kind == 0 && (o.type.warp || warps_ == 1) && o.type.cols % unit == 0; });
-  int K = 0, ar = 0, ac = 0, a_tile = -1;
+  const bool tb = rules.transposed_b;
+  const int M = 16 * warps_, unit = b.element == "f32" ? 8 : 16, b_depth = tb ? b.cols : b.rows;
+  const auto matrix = [&](const Known& o, const std::string& element) {
+    return o.type.element == element && o.type.kind == 0 && (o.type.warp != rules.warpgroup || warps_ == 1);
+  };
+  // K from A, N from B
+  Known* a = pick([&](const Known& o) { return matrix(o, b.element) && o.type.cols % unit == 0; });
+  int K = 0, ar = 0, ac = 0, a_tile = -1, a_first = 0;
   bool ta = false;
-  int a_first = 0;
   if (a && random_.one_in(2)) {
     K = std::min(a->type.cols, b_depth) / unit * unit;
     if (K < unit) return false;
@@ -105,9 +47,9 @@ bool RoleWriter::mma() {
     std::vector<std::pair<int, bool>> fits;
     for (int t : tiles) {
       const Tile& at = p_.tiles[t];
-      if (at.element != element) continue;
-      if (at.rows >= 16 * warps_ && at.cols >= unit) fits.push_back({t, false});
-      if (at.cols >= 16 * warps_ && at.rows >= unit) fits.push_back({t, true});
+      if (at.element != b.element) continue;
+      if (at.rows >= M && at.cols >= unit) fits.push_back({t, false});
+      if (rules.transposed_a && at.cols >= M && at.rows >= unit) fits.push_back({t, true});
     }
     if (fits.empty()) return false;
     std::tie(a_tile, ta) = random_.of(fits);
@@ -115,39 +57,41 @@ bool RoleWriter::mma() {
     const int room = std::min(b_depth, ta ? at.rows : at.cols) / unit * unit;
     if (room < unit) return false;
     K = random_.one_in(2) ? room : unit * random_.between(1, room / unit);
-    ar = random_.between(0, at.rows - (ta ? K : 16 * warps_));
-    ac = step * random_.between(0, (at.cols - (ta ? 16 * warps_ : K)) / step);
+    ar = rules.row_step * random_.between(0, (at.rows - (ta ? K : M)) / rules.row_step);
+    ac = rules.column_step * random_.between(0, (at.cols - (ta ? M : K)) / rules.column_step);
   }
   const int n_room = std::min(tb ? b.rows : b.cols, 128) / 8 * 8;
   if (n_room < 8) return false;
   int N = random_.one_in(2) ? n_room : 8 * random_.between(1, n_room / 8);
-  Known* acc = pick([&](const Known& o) { return o.type.element == "f32" && o.type.kind == 0 && (o.type.warp || warps_ == 1) && (!a || o.id != a->id); });
+  Known* acc = pick([&](const Known& o) { return matrix(o, "f32") && (!a || o.id != a->id); });
   const bool again = acc && random_.one_in(2);
   int first = 0;
   if (again) {
     N = std::min(acc->type.cols, N);
     first = 8 * random_.between(0, (acc->type.cols - N) / 8);
   }
-  const int br = random_.between(0, b.rows - (tb ? N : K)), bc = step * random_.between(0, (b.cols - (tb ? K : N)) / step);
+  const int br = rules.row_step * random_.between(0, (b.rows - (tb ? N : K)) / rules.row_step);
+  const int bc = rules.column_step * random_.between(0, (b.cols - (tb ? K : N)) / rules.column_step);
   const double bound = tile_bounds_[b_tile] * (a ? a->bound : tile_bounds_[a_tile]) * K * most_trips(p_) * 2;
   int acc_id = again ? acc->id : -1;
   if (a) a->used = true;
   const int a_id = a ? a->id : -1;
+  const int mode = rules.warpgroup ? random_.weighted({2, again ? 4 : 1, phase_ == kLoop && again && acc->phase == kBefore ? 2 : 0, again ? 1 : 0}) : 1;
   if (again) {
     acc->bound += bound;
     acc->used = false;
-  } else {
+  } else {  // an accumulator of its own
     Statement& f = add("fill");
-    f.text = "1.0";
-    made(f, {"f32", 0, N, warps_ > 1, false}, bound);
+    f.text = rules.warpgroup ? "0.0" : "1.0";
+    made(f, {"f32", 0, N, !rules.warpgroup && warps_ > 1, false}, bound);
     acc_id = f.id;
   }
-  Statement& s = add("mma");
+  Statement& s = add(rules.warpgroup ? "gemm" : "mma");
   s.in = {acc_id};
   if (a_id >= 0) s.in.push_back(a_id);
   else s.tiles.push_back(a_tile);
   s.tiles.push_back(b_tile);
-  s.n = {ta, tb, 1, ar, ac, br, bc, K, 0, N, first, a_first};
+  s.n = {ta, tb, mode, ar, ac, br, bc, K, rules.warpgroup && random_.one_in(2), N, first, a_first};
   return true;
 }
 
