@@ -65,7 +65,7 @@ uint32_t WgmmaOperand::low_word(uint32_t address) const {
 int64_t WgmmaOperand::k_step_bytes(int kk) const {
   if (mn_major)
     return int64_t(kk) * 16 * kPanelBytes;
-  return (kk * 32 / kPanelBytes) * tile.panel_bytes() + kk * 32 % kPanelBytes;
+  return (kk * kKStepBytes / kPanelBytes) * tile.panel_bytes() + kk * kKStepBytes % kPanelBytes;
 }
 
 int64_t WgmmaOperand::mn_bytes(int mn) const {

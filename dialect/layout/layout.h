@@ -130,9 +130,11 @@ inline constexpr int tf32_source(int t, int round) { return 2 * tf32_part(t, rou
 
 // ---------------------------------------------------------------------------------------------- wgmma descriptors
 
+/// Bytes of K in a k-step: 16 elements, 8 of 32 bits.
+inline constexpr int kKStepBytes = 32;
+
 /// Fields of a shared-memory matrix descriptor that do not depend on the address, and the byte advances inside a tile.
-/// The tile is swizzle128 with 16-bit elements, or with 32-bit elements (tf32) if K is contiguous. A k-step is 32 bytes of K:
-/// 16 elements, 8 of 32 bits.
+/// The tile is swizzle128 with 16-bit elements, or with 32-bit elements (tf32) if K is contiguous.
 struct WgmmaOperand {
   SharedLayout tile;
   bool mn_major = false; ///< false: K contiguous (tile is [mn][k]); true: M or N contiguous (tile is [k][mn])
@@ -149,7 +151,7 @@ struct WgmmaOperand {
   /// Bits 31..0 of the descriptor for the shared address `address`: ((address & 0x3FFFF) >> 4) | leading/16 << 16.
   uint32_t low_word(uint32_t address) const;
   /// Elements of K in a k-step: 16, or 8 of 32 bits.
-  int k_step() const { return 32 / tile.element_bytes; }
+  int k_step() const { return kKStepBytes / tile.element_bytes; }
   /// Bytes from the tile's start to k-step `kk`.
   ///   K-major: kk*32/128 panels and kk*32%128.   MN-major: kk*16*128.
   int64_t k_step_bytes(int kk) const;

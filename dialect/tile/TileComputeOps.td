@@ -11,7 +11,8 @@ def Tile_GemmOp : Tile_Op<"gemm"> {
     old accumulator; the operand `accumulate` decides that at run time.
     *Precondition*: one element type for A and B. bf16 or f16: K a multiple of 16. f32, multiplied as tf32: K a multiple of 8, B's
     tile holds the transpose and A's does not; a fragment is rounded to tf32, of a tile's elements the low 13 bits are ignored.
-    N is a multiple of 8, at most 256. *Effects*: `acc` and a fragment A are in flight until the batch that holds the product
+    N is a multiple of 8, at most 256. A view begins at a row multiple of 8 and at the first column of 128 bytes, or, where K runs along
+    the tile's rows, of any 32 bytes. *Effects*: `acc` and a fragment A are in flight until the batch that holds the product
     settles; shared operands are read until then. *Lowering*: K/16 `wgmma`, K/8 for tf32.
   }];
   let arguments = (ins Tile_FragType:$acc, AnyTypeOf<[Tile_SharedType, Tile_FragType]>:$a, Tile_SharedType:$b,

@@ -76,10 +76,20 @@ TEST(BrokenProduct, ViewInsideAPanel) {
     auto a = k.shared<bf16>("a", {64, 128});
     k.role("math", warpgroups(1))([&] {
       auto acc = k.frag<f32>({64, 64});
-      line = __LINE__, gemm_zero(acc, a.view(0, 32, {64, 64}), a.view(0, 64, {64, 64}));
+      line = __LINE__, gemm_zero(acc, a.view(0, 0, {64, 64}), a.view(0, 32, {64, 64}));  // N is contiguous
       settle(k.batch());
     });
   }).says({"operand \"a\"", "row 0, column 32", "column multiple of 64"});
+}
+TEST(BrokenProduct, ViewInsideAKStep) {
+  Mistake([](Kernel& k, int& line) {
+    auto a = k.shared<bf16>("a", {64, 128});
+    k.role("math", warpgroups(1))([&] {
+      auto acc = k.frag<f32>({64, 64});
+      line = __LINE__, gemm_zero(acc, a.view(0, 8, {64, 64}), a.view(0, 64, {64, 64}));
+      settle(k.batch());
+    });
+  }).says({"operand \"a\"", "row 0, column 8", "column multiple of 16"});
 }
 TEST(BrokenProduct, ViewAtARunTimeColumn) {
   Mistake([](Kernel& k, int& line) {

@@ -174,6 +174,39 @@ TEST(Product, AccumulatesWhenTold) {
   }
 }
 
+TEST(Product, ViewsThatBeginInsideAPanel) {  // along K, at any k-step; the second one crosses into the next panel
+  for (const auto& [from, depth] : {std::pair{32, 32}, {48, 64}, {112, 16}}) {
+    SCOPED_TRACE(testing::Message() << "columns " << from << " to " << from + depth);
+    auto program = kernel("part_of_k", [=, from = from, depth = depth](Kernel& k) {
+      auto a = k.in<bf16>("a", {128, 128}), b = k.in<bf16>("b", {64, 128});
+      auto y = k.out<f32>("y", {128, 64});
+      auto at = k.staged<bf16>("a_tile", 1, {128, 128}), bt = k.staged<bf16>("b_tile", 1, {64, 128});
+      Role all = k.role("all", warpgroups(2));
+      Ring ring = k.ring("ring", 1, all, {all}, at, bt);
+      all([&] {
+        Stage s = ring.acquire();
+        ring.tma_load(s, at, a.tile({0, 0}, {128, 128}));
+        ring.tma_load(s, bt, b.tile({0, 0}, {64, 128}));
+        s = ring.wait();
+        auto acc = k.frag<f32>({128, 64});
+        auto A = k.frag<bf16>({128, 128});
+        load(A, at[s]);
+        gemm_zero(acc, at[s].view(0, from, {128, depth}), bt[s].view(0, from, {64, depth}).t());
+        gemm_add(acc, A.columns(from, depth), bt[s].view(0, from, {64, depth}).t());
+        settle(k.batch());
+        ring.release(s);
+        store_global(y, {0, 0}, acc, 0, 1);
+      });
+    });
+    auto a = noise("bf16", {128, 128}, 7), b = noise("bf16", {64, 128}, 8);
+    Launch run(program);
+    run.in("a", a).in("b", b).out("y", "f32", {128, 64}).run();
+    expect_matrix(run["y"], 1e-3, [&](auto r, auto c) {
+      return 2 * dot(depth, [&](auto i, auto j) { return a.at(i, from + j); }, [&](auto i, auto j) { return b.at(j, from + i); }, r, c);
+    });
+  }
+}
+
 TEST(Product, ViewsAsOperands) {
   auto program = kernel("operand_views", [](Kernel& k) {
     auto a = k.in<bf16>("a", {64, 128}), b = k.in<bf16>("b", {128, 128});

@@ -51,12 +51,22 @@ void Lowering::fence_if_needed(tile::GemmOp product, ArrayRef<void*> frags) {
   all_touched_ = false;
 }
 
-/// Low word of the descriptor of a tile's first k-step for this warpgroup; every advance is one addition to it.
+/// The k-step of its tile at which an operand begins: inside a panel only if K is contiguous.
+static int first_k_step(const SharedPlace& p, const layout::WgmmaOperand& operand) { return operand.mn_major ? 0 : p.const_col / operand.k_step(); }
+
+/// Bytes from the first k-step of an operand to its k-step `kk`.
+static std::int64_t k_advance(const SharedPlace& p, const layout::WgmmaOperand& operand, int kk) {
+  int first = first_k_step(p, operand);
+  return operand.k_step_bytes(first + kk) - operand.k_step_bytes(first);
+}
+
+/// Low word of the descriptor of an operand's first k-step for this warpgroup; every advance is one addition to it.
 Value Lowering::descriptor_low(const SharedPlace& p, bool mn_major) {
   layout::WgmmaOperand operand{p.layout, mn_major};
   Value low = shr(band(p.stage_base, 0x3FFFF), 4);
   if (p.row) low = add(low, mul(p.row, layout::kPanelBytes >> 4));
-  std::int64_t constant = p.offset + p.const_row * layout::kPanelBytes + p.const_col * p.layout.element_bytes / layout::kPanelBytes * p.layout.panel_bytes();
+  std::int64_t columns = mn_major ? p.const_col * p.layout.element_bytes / layout::kPanelBytes * p.layout.panel_bytes() : operand.k_step_bytes(first_k_step(p, operand));
+  std::int64_t constant = p.offset + p.const_row * layout::kPanelBytes + columns;
   return add(low, (constant >> 4) + ((operand.leading_bytes() >> 4) << 16));
 }
 
@@ -133,10 +143,10 @@ void Lowering::emit_gemm(tile::GemmOp op) {
   if (a_key) a_regs = read_registers(fragments_[a_key]);
   Value accumulate = op.getAccumulate() ? mapped(op.getAccumulate()) : Value();
   for (int kk = 0; kk < k_steps; ++kk) {
-    Value b_desc = hopper::MatrixDescriptorOp::create(b_, loc_, add(b_low, b_operand.k_step_bytes(kk) >> 4));
+    Value b_desc = hopper::MatrixDescriptorOp::create(b_, loc_, add(b_low, k_advance(b, b_operand, kk) >> 4));
     SmallVector<Value> a_values;
     if (a_key) a_values.append(a_regs.begin() + 4 * kk, a_regs.begin() + 4 * kk + 4);
-    else a_values.push_back(hopper::MatrixDescriptorOp::create(b_, loc_, add(a_low, a_operand.k_step_bytes(kk) >> 4)));
+    else a_values.push_back(hopper::MatrixDescriptorOp::create(b_, loc_, add(a_low, k_advance(a, a_operand, kk) >> 4)));
     bool first = kk == 0;
     auto product = hopper::WgmmaOp::create(b_, loc_, regs, a_values, b_desc, first ? accumulate : Value(), n, element,
                                            !a_key && op.getTransA(), b_mn_major, first && op.getZero());

@@ -43,7 +43,10 @@ struct InferLayouts : PassWrapper<InferLayouts, OperationPass<ModuleOp>> {
     LogicalResult agrees = success();
     for_each_use(tile, [&](Operation* user, Value used) {
       if (failed(agrees)) return;
-      if (auto gemm = dyn_cast<tile::GemmOp>(user)) agrees = check_operand(gemm, tile, used);
+      if (auto gemm = dyn_cast<tile::GemmOp>(user)) {
+        if (used == gemm.getA()) agrees = check_operand(gemm, tile, used, !gemm.getTransA());
+        if (succeeded(agrees) && used == gemm.getB()) agrees = check_operand(gemm, tile, used, gemm.getTransB());
+      }
       if (isa<tile::TmaLoadOp, tile::TmaStoreOp, tile::BulkLoadOp, tile::BulkStoreOp>(user)) agrees = check_copy(user, tile, used, fits);
       if (bytes == 2 && moves_matrices(user)) agrees = check_rows(user, tile, used, "matrices of 16-bit elements");
       if (isa<tile::CopyAsyncOp, tile::CopyInOp, tile::CopyOutOp>(user)) agrees = check_rows(user, tile, used, "copies without a tensor map");
@@ -73,15 +76,15 @@ struct InferLayouts : PassWrapper<InferLayouts, OperationPass<ModuleOp>> {
     return success();
   }
 
-  /// wgmma's descriptor begins where the swizzle pattern does.
-  LogicalResult check_operand(tile::GemmOp gemm, tile::SharedOp tile, Value used) {
+  /// wgmma's descriptor begins where the swizzle pattern does, or where a k-step along its rows does.
+  LogicalResult check_operand(tile::GemmOp gemm, tile::SharedOp tile, Value used, bool k_contiguous) {
     ViewOrigin origin = origin_of(used);
-    int panel = panel_columns(tile);
-    if (origin.column && *origin.column % panel == 0 && origin.row.value_or(0) % 8 == 0) return success();
+    int step = k_contiguous ? layout::kKStepBytes * panel_columns(tile) / layout::kPanelBytes : panel_columns(tile);
+    if (origin.column && *origin.column % step == 0 && origin.row.value_or(0) % 8 == 0) return success();
     auto error = gemm.emitOpError() << "operand \"" << tile.getSymName() << "\": its view begins at ";
-    if (!origin.column) return error << "a column known only at run time; expected a constant multiple of " << panel;
+    if (!origin.column) return error << "a column known only at run time; expected a constant multiple of " << step;
     return error << "row " << (origin.row ? std::to_string(*origin.row) : "?") << ", column " << *origin.column
-                 << "; expected a row multiple of 8 and a column multiple of " << panel;
+                 << "; expected a row multiple of 8 and a column multiple of " << step;
   }
 
   /// Columns of a swizzled tile's 128-byte panel.

@@ -27,6 +27,41 @@ tile.kernel "k" params [] {
 
 // -----
 
+// K is contiguous in both operands: they begin at a k-step, 16 columns or 8 of 32 bits.
+tile.kernel "k" params [] {
+  %a = tile.shared "a" : <64x128xbf16>
+  tile.role "r" warps 4 {
+    %row = arith.constant 0 : i32
+    %in = arith.constant 16 : i32
+    %off = arith.constant 24 : i32
+    %acc = tile.frag : <64x64xf32>
+    %v = tile.view %a[%row, %in] : <64x128xbf16> -> <64x64xbf16>
+    tile.gemm %acc, %v, %v {trans_b} : <64x64xf32>, !tile.shared<64x64xbf16>, <64x64xbf16>
+    %w = tile.view %a[%row, %off] : <64x128xbf16> -> <64x64xbf16>
+    // expected-error @+1 {{operand "a": its view begins at row 0, column 24; expected a row multiple of 8 and a column multiple of 16}}
+    tile.gemm %acc, %v, %w {trans_b} : <64x64xf32>, !tile.shared<64x64xbf16>, <64x64xbf16>
+  }
+}
+
+// -----
+
+tile.kernel "k" params [] {
+  %a = tile.shared "a" : <64x64xf32>
+  tile.role "r" warps 4 {
+    %row = arith.constant 0 : i32
+    %in = arith.constant 8 : i32
+    %off = arith.constant 4 : i32
+    %acc = tile.frag : <64x64xf32>
+    %v = tile.view %a[%row, %in] : <64x64xf32> -> <64x32xf32>
+    tile.gemm %acc, %v, %v {trans_b} : <64x64xf32>, !tile.shared<64x32xf32>, <64x32xf32>
+    %w = tile.view %a[%row, %off] : <64x64xf32> -> <64x32xf32>
+    // expected-error @+1 {{operand "a": its view begins at row 0, column 4; expected a row multiple of 8 and a column multiple of 8}}
+    tile.gemm %acc, %w, %v {trans_b} : <64x64xf32>, !tile.shared<64x32xf32>, <64x32xf32>
+  }
+}
+
+// -----
+
 tile.kernel "k" params [] {
   %a = tile.shared "a" : <64x128xbf16>
   tile.role "r" warps 4 {
