@@ -35,7 +35,7 @@ struct Source {
   gdn::Inputs part(std::int64_t first, std::int64_t count) const {
     gdn::Inputs in;
     in.lens = {count};
-    in.hk = hk, in.hv = hv, in.d = kWidth;
+    in.hk = hk, in.hv = hv, in.dk = in.dv = kWidth;
     in.scale = float(1 / std::sqrt(double(kWidth)));
     in.q.resize(std::size_t(count * hk * kWidth));
     in.k.resize(in.q.size());

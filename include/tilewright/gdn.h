@@ -57,7 +57,7 @@ enum {
  *   batch   cu_seqlens not given: `batch` sequences of T tokens each; N must be 0 or `batch`.
  *
  * Strides. q, k, v, o: the last axis is contiguous, the others positive multiples of 16 bytes. g, beta: any. States and checkpoints:
- * a row is contiguous, rows lie a multiple of 128 elements apart. All others: contiguous. In the batch form strides[0] is T strides[1]
+ * a row is contiguous, rows lie a multiple of the last axis (dv, or dk with state_v_first) apart. All others: contiguous. In the batch form strides[0] is T strides[1]
  * (slices of heads or columns are; slices of time are not).
  */
 typedef struct tilewright_gdn_forward_args {
@@ -70,8 +70,8 @@ typedef struct tilewright_gdn_forward_args {
   int32_t hq;    /* query heads; 0: hk. hq, hk and hv divide the largest of them, H */
   int32_t hk;    /* key heads, >= 1 */
   int32_t hv;    /* value heads, >= 1 */
-  int32_t dk;    /* width of a query or key head: 128 */
-  int32_t dv;    /* width of a value head: 128 */
+  int32_t dk;    /* width of a query or key head: 64 or 128 */
+  int32_t dv;    /* width of a value head: 64 or 128 */
   float scale;   /* 0: dk^-1/2 */
 
   tilewright_operand q;    /* [batch, T, hq, dk] bf16 or f16 */

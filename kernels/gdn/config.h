@@ -8,6 +8,8 @@ namespace tilewright::gdn {
 
 /// Tokens of a chunk.
 inline constexpr int kChunk = 64;
+/// Widths of heads, dk and dv, that the kernels are made for.
+inline constexpr int kHeadWidths[]{64, 128};
 
 /// Element types of the rows of states. What is absent has the type of what is there.
 struct StateTypes {
@@ -17,8 +19,8 @@ struct StateTypes {
 
 /// The forward kernel.
 struct ForwardConfig {
-  int dk = 128, dv = 128;
-  int value_columns = 128;     ///< columns of V (rows of S^T) of one CTA: 128, or 64 where chains are few
+  int dk = 128, dv = 128;      ///< of kHeadWidths
+  int value_columns = 128;     ///< columns of V (rows of S^T) of one CTA: dv, or 64 of 128 where chains are few
   bool state_v_first = false;  ///< a row of states is [heads, dv, dk] instead of [heads, dk, dv]
   StateTypes states;
   bool checkpoints = false;    ///< writes the state after every so many chunks
@@ -28,7 +30,7 @@ struct ForwardConfig {
 
 /// The prologue.
 struct PrologueConfig {
-  int dk = 128;
+  int dk = 128;         ///< of kHeadWidths
   int pack = 4;         ///< heads of one CTA, 1 to 4: the heads of a key head, or four of them at a time
   bool l2norm = false;  ///< divides k by its norm
   Element gate = Element::f32, strength = Element::f32;  ///< element types of g and beta

@@ -38,7 +38,7 @@ struct Random {
   }
 };
 
-/// Rows of D normal numbers, l2-normalised in fp32 if asked; row `source(r)` of the stream becomes row r.
+/// Rows of d normal numbers, l2-normalised in fp32 if asked; row `source(r)` of the stream becomes row r.
 template <class Source>
 std::vector<std::uint16_t> rows_of(std::int64_t rows, int d, Random random, DType dtype, bool normalise,
                                    Source source) {
@@ -104,26 +104,27 @@ void Inputs::check() const {
   if (hk < 1 || hv < 1 || hv % hk != 0)
     throw Error("gdn inputs: " + std::to_string(hv) + " value heads and " + std::to_string(hk) +
                 " key heads; expected a positive multiple");
-  if (d < 1)
-    throw Error("gdn inputs: head width " + std::to_string(d) + ", expected 1 or more");
+  if (dk < 1 || dv < 1)
+    throw Error("gdn inputs: head widths dk = " + std::to_string(dk) + ", dv = " + std::to_string(dv) +
+                "; expected 1 or more");
   std::int64_t t = tokens();
-  expect_size("q", q.size(), t * hk * d, "(T, Hk, D)");
-  expect_size("k", k.size(), t * hk * d, "(T, Hk, D)");
-  expect_size("v", v.size(), t * hv * d, "(T, Hv, D)");
+  expect_size("q", q.size(), t * hk * dk, "(T, Hk, dk)");
+  expect_size("k", k.size(), t * hk * dk, "(T, Hk, dk)");
+  expect_size("v", v.size(), t * hv * dv, "(T, Hv, dv)");
   expect_size("g", g.size(), t * hv, "(T, Hv)");
   expect_size("beta", beta.size(), t * hv, "(T, Hv)");
   if (!initial_state.empty())
-    expect_size("initial_state", initial_state.size(), sequences() * hv * d * d, "(N, Hv, D, D)");
+    expect_size("initial_state", initial_state.size(), sequences() * hv * dk * dv, "(N, Hv, dk, dv)");
 }
 
 Inputs generate(const InputShape &shape, Kind kind, std::uint64_t seed) {
   Inputs in;
   in.lens = shape.lens;
-  in.hk = shape.hk, in.hv = shape.hv, in.d = shape.d;
+  in.hk = shape.hk, in.hv = shape.hv, in.dk = shape.dk, in.dv = shape.dv;
   in.dtype = shape.dtype;
   in.state_order = shape.state_order;
-  in.scale = float(1 / std::sqrt(double(shape.d)));
-  const std::int64_t t = in.tokens(), d = in.d;
+  in.scale = float(1 / std::sqrt(double(shape.dk)));
+  const std::int64_t t = in.tokens(), dk = in.dk, dv = in.dv, state = dk * dv;
   const Random choice(seed, stream_choice);
   const bool hard = kind == Kind::few_keys || kind == Kind::same_keys;
 
@@ -136,9 +137,9 @@ Inputs generate(const InputShape &shape, Kind kind, std::uint64_t seed) {
       token = std::int64_t(choice.bits(1 << 20 | std::uint64_t(token) << 21) % 24);
     return token * in.hk + head;
   };
-  in.q = rows_of(t * in.hk, in.d, Random(seed, stream_q), in.dtype, true, itself);
-  in.k = rows_of(t * in.hk, in.d, Random(seed, stream_k), in.dtype, true, key_row);
-  in.v = rows_of(t * in.hv, in.d, Random(seed, stream_v), in.dtype, false, itself);
+  in.q = rows_of(t * in.hk, in.dk, Random(seed, stream_q), in.dtype, true, itself);
+  in.k = rows_of(t * in.hk, in.dk, Random(seed, stream_k), in.dtype, true, key_row);
+  in.v = rows_of(t * in.hv, in.dv, Random(seed, stream_v), in.dtype, false, itself);
 
   in.g.resize(size_t(t * in.hv));
   in.beta.resize(size_t(t * in.hv));
@@ -158,13 +159,13 @@ Inputs generate(const InputShape &shape, Kind kind, std::uint64_t seed) {
   }
 
   if (shape.initial_state) {
-    in.initial_state.resize(size_t(in.sequences() * in.hv * d * d));
+    in.initial_state.resize(size_t(in.sequences() * in.hv * state));
     parallel_for(in.sequences() * in.hv, 0, [&](std::int64_t matrix) {
-      for (std::int64_t key = 0; key < d; ++key)
-        for (std::int64_t value = 0; value < d; ++value) {
-          std::int64_t at = in.state_order == StateOrder::k_first ? key * d + value : value * d + key;
-          in.initial_state[size_t(matrix * d * d + at)] =
-              random_state.normal(std::uint64_t(matrix * d * d + key * d + value));
+      for (std::int64_t key = 0; key < dk; ++key)
+        for (std::int64_t value = 0; value < dv; ++value) {
+          std::int64_t at = in.state_order == StateOrder::k_first ? key * dv + value : value * dk + key;
+          in.initial_state[size_t(matrix * state + at)] =
+              random_state.normal(std::uint64_t(matrix * state + key * dv + value));
         }
     });
   }

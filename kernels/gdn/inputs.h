@@ -24,18 +24,18 @@ enum class Kind { ordinary, few_keys, same_keys, no_decay, strong_decay };
 
 /// One call on packed sequences: the tokens of all sequences one after the other. A batch of B sequences of T tokens,
 /// [B, T, H, D], is the same memory as B packed sequences: lens = B times T.
-/// Sizes: T = sum(lens), N = lens.size(), D = head width of keys and values, Hv a multiple of Hk; value head h reads
-/// key head h / (Hv/Hk).
+/// Sizes: T = sum(lens), N = lens.size(), dk = width of a query or key head, dv of a value head, Hv a multiple of Hk;
+/// value head h reads key head h / (Hv/Hk).
 struct Inputs {
   std::vector<std::int64_t> lens;
-  int hk = 0, hv = 0, d = 128;
+  int hk = 0, hv = 0, dk = 128, dv = 128;
   DType dtype = DType::bf16;
-  float scale = 0; ///< factor of q; the usual value is D^-1/2
+  float scale = 0; ///< factor of q; the usual value is dk^-1/2
   StateOrder state_order = StateOrder::k_first;
-  std::vector<std::uint16_t> q, k;  ///< [T, Hk, D], bits of dtype
-  std::vector<std::uint16_t> v;     ///< [T, Hv, D], bits of dtype
+  std::vector<std::uint16_t> q, k;  ///< [T, Hk, dk], bits of dtype
+  std::vector<std::uint16_t> v;     ///< [T, Hv, dv], bits of dtype
   std::vector<float> g, beta;       ///< [T, Hv]; g is the natural log of the decay
-  std::vector<float> initial_state; ///< [N, Hv, D, D] in state_order; empty means zero
+  std::vector<float> initial_state; ///< [N, Hv, dk, dv] in state_order; empty means zero
 
   std::int64_t tokens() const;
   std::int64_t sequences() const { return std::int64_t(lens.size()); }
@@ -48,14 +48,14 @@ struct Inputs {
 /// What to generate.
 struct InputShape {
   std::vector<std::int64_t> lens;
-  int hk = 0, hv = 0, d = 128;
+  int hk = 0, hv = 0, dk = 128, dv = 128;
   DType dtype = DType::bf16;
   StateOrder state_order = StateOrder::k_first;
   bool initial_state = true; ///< N(0,1), or none
 };
 
 /// Deterministic inputs: q, k, v from N(0,1), q and k l2-normalised in fp32, then all three rounded to dtype; scale =
-/// D^-1/2. The same seed gives the same bits whatever the number of threads; the state is the same matrix in either
+/// dk^-1/2. The same seed gives the same bits whatever the number of threads; the state is the same matrix in either
 /// order.
 Inputs generate(const InputShape &shape, Kind kind, std::uint64_t seed);
 

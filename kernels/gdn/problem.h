@@ -13,12 +13,12 @@ struct Problem {
   std::int64_t sequence, first_token, length;
   int head, key_head;
 
-  void key(std::int64_t t, double *to) const { row(in.k, t, in.hk, key_head, to); }
-  void query(std::int64_t t, double *to) const { row(in.q, t, in.hk, key_head, to); }
-  void value(std::int64_t t, double *to) const { row(in.v, t, in.hv, head, to); }
+  void key(std::int64_t t, double *to) const { row(in.k, t, in.hk, in.dk, key_head, to); }
+  void query(std::int64_t t, double *to) const { row(in.q, t, in.hk, in.dk, key_head, to); }
+  void value(std::int64_t t, double *to) const { row(in.v, t, in.hv, in.dv, head, to); }
   double g(std::int64_t t) const { return in.g[gate(t)]; }
   double beta(std::int64_t t) const { return in.beta[gate(t)]; }
-  double *o(std::int64_t t) const { return out.o.data() + gate(t) * size_t(in.d); }
+  double *o(std::int64_t t) const { return out.o.data() + gate(t) * size_t(in.dv); }
 
   /// State as [dk][dv], whatever the order of the inputs.
   std::vector<double> initial_state() const;
@@ -26,10 +26,10 @@ struct Problem {
 
 private:
   size_t gate(std::int64_t t) const { return size_t((first_token + t) * in.hv + head); }
-  size_t matrix() const { return size_t(sequence * in.hv + head) * size_t(in.d) * size_t(in.d); }
-  void row(const std::vector<std::uint16_t> &from, std::int64_t t, int heads, int h, double *to) const {
-    const std::uint16_t *bits = from.data() + size_t((first_token + t) * heads + h) * size_t(in.d);
-    for (int c = 0; c < in.d; ++c)
+  size_t matrix() const { return size_t(sequence * in.hv + head) * size_t(in.dk) * size_t(in.dv); }
+  void row(const std::vector<std::uint16_t> &from, std::int64_t t, int heads, int width, int h, double *to) const {
+    const std::uint16_t *bits = from.data() + size_t((first_token + t) * heads + h) * size_t(width);
+    for (int c = 0; c < width; ++c)
       to[c] = decode(bits[c], in.dtype);
   }
 };
@@ -47,7 +47,7 @@ template <class Solve> Outputs for_each_problem(const Inputs &in, int threads, S
   in.check();
   Outputs out;
   out.o.resize(in.v.size());
-  out.final_state.resize(size_t(in.sequences() * in.hv) * size_t(in.d) * size_t(in.d));
+  out.final_state.resize(size_t(in.sequences() * in.hv) * size_t(in.dk) * size_t(in.dv));
   const std::vector<std::int64_t> offsets = in.offsets();
   parallel_for(in.sequences() * in.hv, threads, [&](std::int64_t i) {
     std::int64_t n = i / in.hv;

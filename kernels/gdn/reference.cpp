@@ -9,43 +9,43 @@
 namespace tilewright::gdn {
 
 std::vector<double> Problem::initial_state() const {
-  const size_t d = size_t(in.d);
-  std::vector<double> state(d * d, 0.0);
+  const size_t dk = size_t(in.dk), dv = size_t(in.dv);
+  std::vector<double> state(dk * dv, 0.0);
   if (in.initial_state.empty())
     return state;
   const float *from = in.initial_state.data() + matrix();
-  for (size_t key = 0; key < d; ++key)
-    for (size_t value = 0; value < d; ++value)
-      state[key * d + value] = from[in.state_order == StateOrder::k_first ? key * d + value : value * d + key];
+  for (size_t key = 0; key < dk; ++key)
+    for (size_t value = 0; value < dv; ++value)
+      state[key * dv + value] = from[in.state_order == StateOrder::k_first ? key * dv + value : value * dk + key];
   return state;
 }
 
 void Problem::final_state(const std::vector<double> &state) const {
-  const size_t d = size_t(in.d);
+  const size_t dk = size_t(in.dk), dv = size_t(in.dv);
   double *to = out.final_state.data() + matrix();
-  for (size_t key = 0; key < d; ++key)
-    for (size_t value = 0; value < d; ++value)
-      to[in.state_order == StateOrder::k_first ? key * d + value : value * d + key] = state[key * d + value];
+  for (size_t key = 0; key < dk; ++key)
+    for (size_t value = 0; value < dv; ++value)
+      to[in.state_order == StateOrder::k_first ? key * dv + value : value * dk + key] = state[key * dv + value];
 }
 
 Outputs recurrence(const Inputs &inputs, int threads) {
   return for_each_problem(inputs, threads, [](const Problem &p) {
-    const size_t d = size_t(p.in.d);
-    std::vector<double> state = p.initial_state(), q(d), k(d), v(d), delta(d);
+    const size_t dk = size_t(p.in.dk), dv = size_t(p.in.dv);
+    std::vector<double> state = p.initial_state(), q(dk), k(dk), v(dv), delta(dv);
     for (std::int64_t t = 0; t < p.length; ++t) {
       p.query(t, q.data()), p.key(t, k.data()), p.value(t, v.data());
       const double decay = std::exp(p.g(t)), beta = p.beta(t), scale = p.in.scale;
-      delta.assign(d, 0.0);
-      for (size_t i = 0; i < d; ++i)
-        for (size_t j = 0; j < d; ++j)
-          delta[j] += k[i] * (state[i * d + j] *= decay);
-      for (size_t j = 0; j < d; ++j)
+      delta.assign(dv, 0.0);
+      for (size_t i = 0; i < dk; ++i)
+        for (size_t j = 0; j < dv; ++j)
+          delta[j] += k[i] * (state[i * dv + j] *= decay);
+      for (size_t j = 0; j < dv; ++j)
         delta[j] = beta * (v[j] - delta[j]);
       double *o = p.o(t);
-      std::fill(o, o + d, 0.0);
-      for (size_t i = 0; i < d; ++i)
-        for (size_t j = 0; j < d; ++j)
-          o[j] += scale * q[i] * (state[i * d + j] += k[i] * delta[j]);
+      std::fill(o, o + dv, 0.0);
+      for (size_t i = 0; i < dk; ++i)
+        for (size_t j = 0; j < dv; ++j)
+          o[j] += scale * q[i] * (state[i * dv + j] += k[i] * delta[j]);
     }
     p.final_state(state);
   });

@@ -10,8 +10,8 @@ namespace tilewright::gdn {
 
 /// Results of a forward call.
 struct Outputs {
-  std::vector<double> o;           ///< [T, Hv, D]
-  std::vector<double> final_state; ///< [N, Hv, D, D], in the state order of the inputs
+  std::vector<double> o;           ///< [T, Hv, dv]
+  std::vector<double> final_state; ///< [N, Hv, dk, dv], in the state order of the inputs
 };
 
 /// Token recurrence, the definition of the operator. For each sequence and value head, with state S (dk x dv):

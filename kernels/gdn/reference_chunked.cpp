@@ -43,28 +43,28 @@ constexpr size_t kChunk = 64;
 
 /// One sequence and value head.
 [[gnu::always_inline]] inline void solve_chunks(const Problem &p) {
-  const size_t d = size_t(p.in.d);
+  const size_t dk = size_t(p.in.dk), dv = size_t(p.in.dv);
   const double scale = p.in.scale;
   std::vector<double> state = p.initial_state();
-  std::vector<double> k(kChunk * d), kt(d * kChunk), q(kChunk * d), u(kChunk * d), qs(kChunk * d), x(kChunk * d);
+  std::vector<double> k(kChunk * dk), kt(dk * kChunk), q(kChunk * dk), u(kChunk * dv), qs(kChunk * dv), x(kChunk * dv);
   std::vector<double> kk(kChunk * kChunk), qk(kChunk * kChunk), b(kChunk), beta(kChunk);
   for (std::int64_t first = 0; first < p.length; first += std::int64_t(kChunk)) {
     const size_t n = size_t(std::min<std::int64_t>(std::int64_t(kChunk), p.length - first));
     double sum = 0;
     for (size_t i = 0; i < n; ++i) {
       const std::int64_t t = first + std::int64_t(i);
-      p.key(t, &k[i * d]), p.query(t, &q[i * d]), p.value(t, &x[i * d]);
+      p.key(t, &k[i * dk]), p.query(t, &q[i * dk]), p.value(t, &x[i * dv]);
       b[i] = sum += p.g(t);
       beta[i] = p.beta(t);
-      for (size_t c = 0; c < d; ++c)
-        kt[c * kChunk + i] = k[i * d + c];
+      for (size_t c = 0; c < dk; ++c)
+        kt[c * kChunk + i] = k[i * dk + c];
     }
     for (auto *zero : {&u, &qs, &kk, &qk})
       std::fill(zero->begin(), zero->end(), 0.0);
-    product(n, d, d, k.data(), d, state.data(), d, u.data(), d);
-    product(n, d, d, q.data(), d, state.data(), d, qs.data(), d);
-    product(n, n, d, k.data(), d, kt.data(), kChunk, kk.data(), kChunk);
-    product(n, n, d, q.data(), d, kt.data(), kChunk, qk.data(), kChunk);
+    product(n, dv, dk, k.data(), dk, state.data(), dv, u.data(), dv);
+    product(n, dv, dk, q.data(), dk, state.data(), dv, qs.data(), dv);
+    product(n, n, dk, k.data(), dk, kt.data(), kChunk, kk.data(), kChunk);
+    product(n, n, dk, q.data(), dk, kt.data(), kChunk, qk.data(), kChunk);
     for (size_t i = 0; i < n; ++i)
       for (size_t j = 0; j < n; ++j) {
         double decay = j <= i ? std::exp(b[i] - b[j]) : 0.0;
@@ -74,26 +74,26 @@ constexpr size_t kChunk = 64;
     // x: v, then the right-hand side, then (forward substitution) the solution X, row by row.
     for (size_t i = 0; i < n; ++i) {
       const double from_state = std::exp(b[i]);
-      for (size_t c = 0; c < d; ++c)
-        x[i * d + c] -= from_state * u[i * d + c];
+      for (size_t c = 0; c < dv; ++c)
+        x[i * dv + c] -= from_state * u[i * dv + c];
       for (size_t j = 0; j < i; ++j)
-        for (size_t c = 0; c < d; ++c)
-          x[i * d + c] -= kk[i * kChunk + j] * x[j * d + c];
-      for (size_t c = 0; c < d; ++c)
-        x[i * d + c] *= beta[i];
+        for (size_t c = 0; c < dv; ++c)
+          x[i * dv + c] -= kk[i * kChunk + j] * x[j * dv + c];
+      for (size_t c = 0; c < dv; ++c)
+        x[i * dv + c] *= beta[i];
     }
     for (size_t i = 0; i < n; ++i)
-      for (size_t c = 0; c < d; ++c)
-        qs[i * d + c] *= scale * std::exp(b[i]);
-    product(n, d, n, qk.data(), kChunk, x.data(), d, qs.data(), d);
+      for (size_t c = 0; c < dv; ++c)
+        qs[i * dv + c] *= scale * std::exp(b[i]);
+    product(n, dv, n, qk.data(), kChunk, x.data(), dv, qs.data(), dv);
     for (size_t i = 0; i < n; ++i)
-      std::copy_n(&qs[i * d], d, p.o(first + std::int64_t(i)));
+      std::copy_n(&qs[i * dv], dv, p.o(first + std::int64_t(i)));
     for (double &s : state)
       s *= std::exp(b[n - 1]);
     for (size_t i = 0; i < n; ++i)
-      for (size_t c = 0; c < d; ++c)
-        x[i * d + c] *= std::exp(b[n - 1] - b[i]);
-    product(d, d, n, kt.data(), kChunk, x.data(), d, state.data(), d);
+      for (size_t c = 0; c < dv; ++c)
+        x[i * dv + c] *= std::exp(b[n - 1] - b[i]);
+    product(dk, dv, n, kt.data(), kChunk, x.data(), dv, state.data(), dv);
   }
   p.final_state(state);
 }

@@ -57,12 +57,12 @@ Json time_steps(runtime::Device& device, const ops::Steps& steps, double flops) 
 }
 
 /// Floating-point operations of the matrix products of a forward call, by chunks of 64 rows as the kernels do them.
-double forward_flops(const std::vector<std::int64_t>& lens, gdn::HeadCounts heads) {
+double forward_flops(const std::vector<std::int64_t>& lens, gdn::HeadCounts heads, double dk, double dv) {
   double chunks = 0;
   for (const std::int64_t length : lens) chunks += double((length + gdn::kChunk - 1) / gdn::kChunk);
-  constexpr double C = gdn::kChunk, D = 128;
-  const double per_value_head = 3 * C * D * D + 3 * C * C * D;  // S K, S Q, V K; T W, Q K, P V
-  return 2 * chunks * (heads.hv * per_value_head + heads.hk * C * C * D);
+  constexpr double C = gdn::kChunk;
+  const double per_value_head = 3 * C * dk * dv + C * C * (2 * dv + dk);  // S K, S Q, V K; T W, P V, Q K
+  return 2 * chunks * (heads.hv * per_value_head + heads.hk * C * C * dk);
 }
 
 Json bench_gdn_forward(runtime::Device& device, const Options& o, const std::string& lens_text) {
@@ -73,12 +73,13 @@ Json bench_gdn_forward(runtime::Device& device, const Options& o, const std::str
   for (const std::int64_t length : lens) tokens += length;
   if (tokens == 0) throw UsageError("bench: --lens '" + lens_text + "' has no tokens");
   shape.lens = {std::min<std::int64_t>(tokens, 1024)};  // repeated to the full length: times do not depend on values
-  shape.hk = heads.hk, shape.hv = heads.hv;
+  shape.hk = heads.hk, shape.hv = heads.hv, shape.dk = o.dk, shape.dv = o.dv;
   shape.dtype = gdn::parse_dtype(o.dtype);
   gdn::Inputs in = gdn::generate(shape, gdn::Kind::ordinary, 0);
   const auto T = static_cast<std::size_t>(tokens), hk = static_cast<std::size_t>(heads.hk), hv = static_cast<std::size_t>(heads.hv);
-  const std::size_t states = lens.size() * hv * 128 * 128 * 4;
-  const GuardedBuffer q = repeated(device, T * hk * 256, in.q), k = repeated(device, T * hk * 256, in.k), v = repeated(device, T * hv * 256, in.v);
+  const auto dk = static_cast<std::size_t>(o.dk), dv = static_cast<std::size_t>(o.dv);
+  const std::size_t states = lens.size() * hv * dk * dv * 4;
+  const GuardedBuffer q = repeated(device, T * hk * dk * 2, in.q), k = repeated(device, T * hk * dk * 2, in.k), v = repeated(device, T * hv * dv * 2, in.v);
   const GuardedBuffer g = repeated(device, T * hv * 4, in.g), beta = repeated(device, T * hv * 4, in.beta);
   const GuardedBuffer initial = repeated(device, states, in.initial_state), final_state(device, states), out(device, v.bytes());
   std::vector<std::int32_t> offsets{0};
@@ -90,7 +91,7 @@ Json bench_gdn_forward(runtime::Device& device, const Options& o, const std::str
   a.q = {q.address(), {}, half}, a.k = {k.address(), {}, half}, a.v = {v.address(), {}, half}, a.o = {out.address(), {}, half};
   a.g = {g.address(), {}, f32}, a.beta = {beta.address(), {}, f32}, a.cu_seqlens = {cu.address(), {}, ops::Dtype::i32};
   a.initial_state = {initial.address(), {}, f32}, a.final_state = {final_state.address(), {}, f32};
-  a.T = tokens, a.N = static_cast<std::int64_t>(lens.size()), a.hk = heads.hk, a.hv = heads.hv;
+  a.T = tokens, a.N = static_cast<std::int64_t>(lens.size()), a.hk = heads.hk, a.hv = heads.hv, a.dk = o.dk, a.dv = o.dv;
   a.state_order = state_order_of(o);
   a.workspace_bytes = ops::GdnForward::workspace_bytes(a);
   const GuardedBuffer workspace(device, a.workspace_bytes);
@@ -100,9 +101,9 @@ Json bench_gdn_forward(runtime::Device& device, const Options& o, const std::str
   const auto begin = std::chrono::steady_clock::now();
   const auto steps = op.prepare(a);
   const double compile_seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count();
-  Json row{{"kernel", "gdn-forward"}, {"heads", o.heads}, {"lens", lens_text}, {"dtype", o.dtype}, {"form", gdn::name_of(op.kernels_of(a).form)},
+  Json row{{"kernel", "gdn-forward"}, {"heads", o.heads}, {"dk", o.dk}, {"dv", o.dv}, {"lens", lens_text}, {"dtype", o.dtype}, {"form", gdn::name_of(op.kernels_of(a).form)},
            {"first_call_seconds", compile_seconds}};
-  row.update(time_steps(device, steps, forward_flops(lens, heads)));
+  row.update(time_steps(device, steps, forward_flops(lens, heads, o.dk, o.dv)));
   row["host_us"] = host_microseconds(device, [&] { op.run(a); });
   return row;
 }
@@ -154,7 +155,7 @@ int bench(const Options& o, std::ostream& out) {
     const Json row = forward ? bench_gdn_forward(*device, o, size) : bench_gemm(*device, o, rung_of(entry.name), size);
     rows.push_back(row);
     if (o.json) continue;
-    out << fmt::format("{} {} {:<18} {:>9.4f} ms {:>7.1f} TFLOP/s, host {:.1f} us a call:", entry.name, forward ? o.heads : "", size,
+    out << fmt::format("{} {} {:<18} {:>9.4f} ms {:>7.1f} TFLOP/s, host {:.1f} us a call:", entry.name, forward ? o.heads + widths_of(o) : "", size,
                        row["ms"].get<double>(), row["tflops"].get<double>(), row["host_us"].get<double>());
     for (const Json& kernel : row["kernels"]) out << fmt::format(" {} {:.4f}", kernel["name"].get<std::string>(), kernel["ms"].get<double>());
     out << "\n" << std::flush;

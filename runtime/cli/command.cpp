@@ -7,6 +7,8 @@
 #include <iostream>
 #include <map>
 
+#include "kernels/gdn/config.h"
+
 namespace tilewright::cli {
 namespace {
 
@@ -16,8 +18,11 @@ void add_kernel(CLI::App& app, Options& o) {
 
 void add_configuration(CLI::App& app, Options& o) {
   app.add_option("--heads", o.heads, "key heads x value heads of gdn-forward")->capture_default_str();
+  const std::vector<int> widths(std::begin(gdn::kHeadWidths), std::end(gdn::kHeadWidths));
+  app.add_option("--dk", o.dk, "width of a query or key head of gdn-forward")->check(CLI::IsMember(widths))->capture_default_str();
+  app.add_option("--dv", o.dv, "width of a value head of gdn-forward")->check(CLI::IsMember(widths))->capture_default_str();
   app.add_option("--dtype", o.dtype, "type of q, k, v and o")->check(CLI::IsMember({"bf16", "f16", "fp16"}))->capture_default_str();
-  app.add_option("--form", o.form, "chain kernel: full (128 columns of V a CTA), split (64), auto (by the number of chains)")
+  app.add_option("--form", o.form, "chain kernel: full (all columns of V in a CTA), split (64 of 128), auto (by the number of chains)")
       ->check(CLI::IsMember({"auto", "full", "split"}))
       ->capture_default_str();
   app.add_flag("--state-v-first", o.state_v_first, "states are [N, Hv, dv, dk] instead of [N, Hv, dk, dv]");
@@ -94,7 +99,15 @@ gdn::HeadCounts heads_of(const Options& o) {
   return usage([&] { return gdn::parse_heads(o.heads); });
 }
 
+std::string widths_of(const Options& o) {
+  const Options defaults;
+  if (o.dk == defaults.dk && o.dv == defaults.dv) return "";
+  return " --dk " + std::to_string(o.dk) + " --dv " + std::to_string(o.dv);
+}
+
 std::optional<gdn::Form> form_of(const Options& o) {
+  if (o.form == "split" && !gdn::can_split(o.dv))
+    throw UsageError("--form split with --dv " + std::to_string(o.dv) + ": a head of one warpgroup's columns is not split, expected full or auto");
   if (o.form == "auto") return std::nullopt;
   return o.form == "full" ? gdn::Form::full : gdn::Form::split;
 }

@@ -35,6 +35,7 @@ struct Options {
   std::string kernel;
   // what is compiled
   std::string heads = "2x4", dtype = "bf16", form = "auto", ptxas;
+  int dk = 128, dv = 128;
   bool state_v_first = false;
   // sizes
   std::vector<std::string> lens, shapes;
@@ -82,6 +83,7 @@ int doctor(const Options&, std::ostream& out);
 
 /// What the options say of a kernel's configuration. Throw UsageError.
 gdn::HeadCounts heads_of(const Options&);
+std::string widths_of(const Options&);  ///< " --dk 64 --dv 128", or nothing for 128 and 128
 std::optional<gdn::Form> form_of(const Options&);
 gdn::StateOrder state_order_of(const Options&);
 ops::BuildOptions build_options_of(const Options&);

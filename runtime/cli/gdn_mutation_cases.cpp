@@ -28,11 +28,11 @@ struct Call {
 /// The first `length` tokens of sequence n as a call of its own.
 gdn::Inputs beginning(const gdn::Inputs& in, std::size_t n, std::int64_t length) {
   gdn::Inputs part = in;
-  const auto first = std::ptrdiff_t(in.offsets()[n]), rows = std::ptrdiff_t(length), hk = std::ptrdiff_t(in.hk), hv = std::ptrdiff_t(in.hv), d = std::ptrdiff_t(in.d);
+  const auto first = std::ptrdiff_t(in.offsets()[n]), rows = std::ptrdiff_t(length), hk = std::ptrdiff_t(in.hk), hv = std::ptrdiff_t(in.hv);
   const auto cut = [&](auto& values, std::ptrdiff_t width) { values = {values.begin() + first * width, values.begin() + (first + rows) * width}; };
   part.lens = {length};
-  cut(part.q, hk * d), cut(part.k, hk * d), cut(part.v, hv * d), cut(part.g, hv), cut(part.beta, hv);
-  const std::ptrdiff_t state = hv * d * d, at = std::ptrdiff_t(n) * state;
+  cut(part.q, hk * in.dk), cut(part.k, hk * in.dk), cut(part.v, hv * in.dv), cut(part.g, hv), cut(part.beta, hv);
+  const std::ptrdiff_t state = hv * in.dk * in.dv, at = std::ptrdiff_t(n) * state;
   if (!in.initial_state.empty()) part.initial_state = {in.initial_state.begin() + at, in.initial_state.begin() + at + state};
   return part;
 }

@@ -19,6 +19,8 @@ void check_options(const Options& o) {
   if (!o.lens.empty()) throw UsageError("run: " + o.kernel + " has no --lens, its size is --shape");
   const Options defaults;
   const std::pair<const char*, bool> given[]{{"--heads", o.heads != defaults.heads},
+                                             {"--dk", o.dk != defaults.dk},
+                                             {"--dv", o.dv != defaults.dv},
                                              {"--dtype", o.dtype != defaults.dtype},
                                              {"--form", o.form != defaults.form},
                                              {"--kind", o.kind != defaults.kind},

@@ -35,6 +35,9 @@ Shape shape_of(const GdnForwardArguments& a) {
 Element element_of(Dtype dtype) { return dtype == Dtype::bf16 ? Element::bf16 : dtype == Dtype::f16 ? Element::f16 : Element::f32; }
 const char* name_of(Element e) { return e == Element::bf16 ? "bf16" : e == Element::f16 ? "f16" : "f32"; }
 
+/// The part of a key that says how wide heads are, where they are not 128.
+std::string width(const char* name, int columns) { return columns == 128 ? "" : std::string(" ") + name + std::to_string(columns); }
+
 /// Asks the device whether its kernels can use the tensors' memory.
 void check_places(runtime::Device& device, const GdnForwardTensors& tensors) {
   for (const Tensor& tensor : tensors.all) {
@@ -49,23 +52,25 @@ void check_places(runtime::Device& device, const GdnForwardTensors& tensors) {
 int gdn_prologue_pack(int group) { return std::clamp(group, 1, 4); }
 
 Source gdn_prologue_source(const GdnForwardKernels& c) {
-  return {std::string("gdn_prologue ") + name_of(c.dtype) + " pack" + std::to_string(c.pack) + " g " + name_of(c.gate) + " beta " + name_of(c.strength) +
+  return {std::string("gdn_prologue ") + name_of(c.dtype) + width("dk", c.dk) + " pack" + std::to_string(c.pack) + " g " + name_of(c.gate) + " beta " + name_of(c.strength) +
               (c.l2norm != 0 ? " l2norm" : ""),
           [c] {
-            const gdn::PrologueConfig config{.pack = c.pack, .l2norm = c.l2norm != 0, .gate = c.gate, .strength = c.strength};
+            const gdn::PrologueConfig config{.dk = c.dk, .pack = c.pack, .l2norm = c.l2norm != 0, .gate = c.gate, .strength = c.strength};
             return c.dtype == Dtype::bf16 ? gdn::prologue<bf16>(config) : gdn::prologue<f16>(config);
           }};
 }
 
 Source gdn_forward_source(const GdnForwardKernels& c) {
   std::string key = std::string(c.form == gdn::Form::full ? "gdn_forward " : "gdn_forward_split ") + name_of(c.dtype);
+  key += width("dk", c.dk) + width("dv", c.dv);
   key += c.state_v_first ? " v_first" : " k_first";
   key += std::string(" states ") + name_of(c.states.initial) + " " + name_of(c.states.final);
   if (c.checkpoints != 0) key += std::string(" checkpoints ") + name_of(c.states.checkpoint);
   if (c.l2norm != 0) key += " l2norm";
   return {key, [c] {
             gdn::ForwardConfig config;
-            config.value_columns = gdn::value_columns(c.form, config.dv);
+            config.dk = c.dk, config.dv = c.dv;
+            config.value_columns = gdn::value_columns(c.form, c.dv);
             config.state_v_first = c.state_v_first;
             config.states = c.states;
             config.checkpoints = c.checkpoints != 0;
@@ -100,7 +105,8 @@ GdnForwardKernels GdnForward::kernels_of(const GdnForwardArguments& a) const {
   GdnForwardKernels c;
   c.dtype = a.q.dtype;
   c.pack = gdn_prologue_pack(a.heads() / a.hk);
-  c.form = options_.form.value_or(gdn::choose_form(a.sequences(), a.heads()));
+  c.dk = static_cast<std::int16_t>(a.dk), c.dv = static_cast<std::int16_t>(a.dv);
+  c.form = gdn::can_split(a.dv) ? options_.form.value_or(gdn::choose_form(a.sequences(), a.heads(), a.dv)) : gdn::Form::full;
   c.checkpoints = a.checkpoints ? 1 : 0;
   c.l2norm = a.l2norm;
   c.gate = a.g ? element_of(a.g.dtype) : Element::f32;

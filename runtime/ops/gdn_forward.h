@@ -50,6 +50,7 @@ inline Dtype dtype_of(gdn::DType dtype) { return dtype == gdn::DType::bf16 ? Dty
 struct GdnForwardKernels {
   Dtype dtype = Dtype::bf16;
   int pack = 4;
+  std::int16_t dk = 128, dv = 128;
   gdn::Form form = gdn::Form::full;
   std::int32_t l2norm = 0;  ///< 1: the kernels normalise q and k
   bool state_v_first = false;
@@ -65,7 +66,7 @@ Source gdn_forward_source(const GdnForwardKernels&);
 int gdn_prologue_pack(int group);
 
 struct GdnForwardOptions {
-  std::optional<gdn::Form> form;  ///< empty: choose_form
+  std::optional<gdn::Form> form;  ///< empty: choose_form. Heads that cannot be split have the full one
   BuildOptions build;
 };
 

@@ -21,8 +21,14 @@ void check_heads(const GdnForwardArguments& a) {
     if (count < 1 || count > most) refuse(std::string(name) + " is " + text(count) + ", expected 1 to " + text(most) + " heads");
   for (const auto& [name, count] : counts)
     if (a.heads() % count != 0) refuse(std::string(name) + " is " + text(count) + ", expected a divisor of the largest number of heads, " + text(a.heads()));
-  if (a.dk != 128 || a.dv != 128)
-    unsupported("head widths dk = " + text(a.dk) + ", dv = " + text(a.dv) + " have no kernel, expected 128 and 128");
+  const std::pair<const char*, int> widths[]{{"dk", a.dk}, {"dv", a.dv}};
+  for (const auto& [name, width] : widths) {
+    if (std::find(std::begin(gdn::kHeadWidths), std::end(gdn::kHeadWidths), width) != std::end(gdn::kHeadWidths)) continue;
+    std::string expected;
+    for (const int known : gdn::kHeadWidths) expected += (expected.empty() ? "" : " or ") + text(known);
+    const std::string what = std::string(name) + " is " + text(width) + ", expected " + expected;
+    width < 1 ? refuse(what) : unsupported(what + ": heads of another width have no kernel");
+  }
 }
 
 void check_sizes(const GdnForwardArguments& a) {
@@ -151,7 +157,7 @@ GdnForwardTensors check_gdn_forward(const GdnForwardArguments& a) {
   const std::int64_t H = a.heads(), N = a.sequences(), slots = a.slots();
   const bool v_first = a.state_order == gdn::StateOrder::v_first, raw = a.gate_domain == gdn::GateDomain::raw;
   const auto rows_of = [&](std::int64_t rows) { return std::vector<std::int64_t>{rows, H, v_first ? a.dv : a.dk, v_first ? a.dk : a.dv}; };
-  constexpr std::int64_t unit = 128;  // kernels/gdn/operands.h: the inner width
+  const std::int64_t unit = v_first ? a.dk : a.dv;  // kernels/gdn/operands.h: the inner width
   GdnForwardTensors t;
   const auto put = [&](GdnTensor which, const Operand& operand, Expected e) {
     if (e.batched && a.batch == 1) e.batched = false;

@@ -42,7 +42,7 @@ struct Call {
     shape.lens = std::move(lens), shape.hk = 2, shape.hv = 4;
     in = gdn::generate(shape, gdn::Kind::ordinary, seed);
     args.size = sizeof args;
-    args.T = in.tokens(), args.N = in.sequences(), args.batch = 1, args.hk = in.hk, args.hv = in.hv, args.dk = args.dv = in.d;
+    args.T = in.tokens(), args.N = in.sequences(), args.batch = 1, args.hk = in.hk, args.hv = in.hv, args.dk = in.dk, args.dv = in.dv;
     args.q.data = put(in.q), args.k.data = put(in.k), args.v.data = put(in.v), args.o.data = put(in.v);
     args.g = {put(in.g), {}, TILEWRIGHT_F32, 0}, args.beta = {put(in.beta), {}, TILEWRIGHT_F32, 0};
     args.cu_seqlens = {put(std::vector<std::int32_t>(in.lens.size() + 1)), {}, TILEWRIGHT_I32, 0};

@@ -59,7 +59,9 @@ if [ -x "$sanitizer" ]; then
     for form in full split; do
       sanitized $tool gdn-$form gdn-forward --heads 2x4 --lens 131+64+1+0+70 --form $form
       sanitized $tool gdn-$form-margin gdn-forward --heads 1x2 --lens 65+7 --margin 70 --form $form --dtype fp16
+      sanitized $tool gdn-$form-64x128 gdn-forward --heads 1x2 --lens 65+7 --margin 70 --form $form --dk 64
     done
+    sanitized $tool gdn-64x64 gdn-forward --heads 2x4 --lens 131+64+1+0+70 --dk 64 --dv 64
   done
 else
   failed+=(compute-sanitizer)

@@ -44,6 +44,12 @@ gdn::ForwardConfig laden(int columns, Element state, bool v_first) {  // narrow 
   return c;
 }
 
+/// Heads of other widths than 128.
+gdn::ForwardConfig of_widths(int dk, int dv, gdn::ForwardConfig c) {
+  c.dk = dk, c.dv = dv;
+  return c;
+}
+
 const std::vector<Contract> contracts = {
     {"copy", [] { return examples::copy({}); }, 24, 16416, 1},
     {"gemm_one_role", [] { return gemm::gemm_one_role<bf16>({}); }, 96, 40976, 2},
@@ -71,6 +77,17 @@ const std::vector<Contract> contracts = {
     {"prologue_3", [] { return gdn::prologue<bf16>({.pack = 3}); }, 128, 44432, 2},
     {"prologue_2", [] { return gdn::prologue<bf16>({.pack = 2}); }, 128, 37648, 2},
     {"prologue_1", [] { return gdn::prologue<bf16>({.pack = 1}); }, 128, 30864, 2},
+    {"forward_64x64", [] { return gdn::forward<bf16>(of_widths(64, 64, chain(64))); }, 168, 136304, 1},
+    {"forward_64x64_everything_f16", [] { return gdn::forward<f16>(of_widths(64, 64, laden(64, Element::f16, true))); }, 168, 138352, 2},
+    {"forward_64x128", [] { return gdn::forward<f16>(of_widths(64, 128, chain(128))); }, 128, 177264, 1},
+    {"forward_64x128_everything", [] { return gdn::forward<bf16>(of_widths(64, 128, laden(128, Element::f32, true))); }, 128, 179312, 2},
+    {"forward_64x128_split", [] { return gdn::forward<bf16>(of_widths(64, 128, chain(64, true))); }, 168, 136304, 1},
+    {"forward_64x128_split_everything_f16", [] { return gdn::forward<f16>(of_widths(64, 128, laden(64, Element::f32, false))); }, 168, 138352, 2},
+    {"forward_128x64_f16", [] { return gdn::forward<f16>(of_widths(128, 64, chain(64))); }, 168, 185456, 1},
+    {"forward_128x64_everything", [] { return gdn::forward<bf16>(of_widths(128, 64, laden(64, Element::bf16, false))); }, 168, 187504, 2},
+    {"prologue_64_4", [] { return gdn::prologue<bf16>({.dk = 64, .pack = 4}); }, 128, 45072, 2},
+    {"prologue_64_4_l2norm_f16", [] { return gdn::prologue<f16>({.dk = 64, .pack = 4, .l2norm = true}); }, 128, 45328, 2},
+    {"prologue_64_1", [] { return gdn::prologue<f16>({.dk = 64, .pack = 1}); }, 128, 22672, 2},
     {"softmax", [] { return examples::softmax<bf16>({}); }, 64, 131088, 2},
     {"linear_attention", [] { return examples::linear_attention<bf16>({}); }, 168, 114752, 2},
 };

@@ -28,7 +28,8 @@ void move_largest(Ran& ran, unsigned units) {
 }
 
 TEST(Agreement, TheSimulatorAgreesWithItself) {
-  for (const char* name : {"copy", "gemm-one-role", "gemm-gelu", "softmax", "linear-attention", "gdn-forward split bf16", "gdn-forward margins of NaN"}) {
+  for (const char* name : {"copy", "gemm-one-role", "gemm-gelu", "softmax", "linear-attention", "gdn-forward split bf16", "gdn-forward margins of NaN",
+                           "gdn-forward 64 x 64 full f16", "gdn-forward 64 x 128 l2norm, bf16 states"}) {
     const Agreement a = agree(case_of(name), "sim", "sim");
     EXPECT_TRUE(a.agree()) << name << ": " << a.problem;
     for (const Difference& d : a.outputs) {

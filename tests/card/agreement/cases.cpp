@@ -70,19 +70,19 @@ Bound softmax(const cli::Options&, const Ran& ran, std::size_t output) {
 // the devices are sqrt(12 p) of that error apart. d is at most the bound of a sum over all tokens of a sequence and the head width
 // that cancels as random signs do, sum|a b| = sqrt(K) |sum a b|; a unit is at least 2^-8 of the number in bf16, 2^-11 in f16.
 // A state in fp32 carries its own difference d, too.
-Bound rounded_between(std::size_t tokens, const std::string& dtype, const Ran& ran, std::size_t output) {
-  const std::size_t k = 128 + tokens;
+Bound rounded_between(std::size_t width, std::size_t tokens, const std::string& dtype, const Ran& ran, std::size_t output) {
+  const std::size_t k = width + tokens;
   const double d = apart_of_products(k) * std::sqrt(double(k)), p = d / (dtype == "bf16" ? 0x1p-8 : 0x1p-11);
   const double error = ran.rms.at(output);
   return {Bound::Kind::rms, {}, 0, std::sqrt(12 * std::min(1.0, p)) * error + d, "sqrt(12 p) of the error against fp64, p = 1.4 K/16 2^-23 sqrt(K) / ulp"};
 }
 
 Bound linear_attention(const cli::Options& o, const Ran& ran, std::size_t output) {
-  return rounded_between(static_cast<std::size_t>(cli::parse_shape(o.shapes.front(), 2)[1]), "bf16", ran, output);
+  return rounded_between(128, static_cast<std::size_t>(cli::parse_shape(o.shapes.front(), 2)[1]), "bf16", ran, output);
 }
 Bound gdn_forward(const cli::Options& o, const Ran& ran, std::size_t output) {
   const auto lens = gdn::parse_lens(o.lens.front());
-  return rounded_between(static_cast<std::size_t>(*std::max_element(lens.begin(), lens.end())), o.dtype, ran, output);
+  return rounded_between(static_cast<std::size_t>(o.dk), static_cast<std::size_t>(*std::max_element(lens.begin(), lens.end())), o.dtype, ran, output);
 }
 
 /// Runs the command's `run` on a device.
@@ -114,9 +114,9 @@ Case of_command(std::string name, const cli::Options& o, Bound (*bound)(const cl
 }
 
 Case of_call(std::string name, const GdnCall& call) {
-  const auto longest = static_cast<std::size_t>(*std::max_element(call.lens.begin(), call.lens.end()));
+  const auto longest = static_cast<std::size_t>(*std::max_element(call.lens.begin(), call.lens.end())), width = static_cast<std::size_t>(call.dk);
   return {std::move(name), [call](const std::string& device) { return run_gdn_call(call, device); },
-          [longest](const Ran& ran, std::size_t output) { return rounded_between(longest, "bf16", ran, output); }};
+          [longest, width](const Ran& ran, std::size_t output) { return rounded_between(width, longest, "bf16", ran, output); }};
 }
 
 void add_gdn(std::vector<Case>& cases) {
@@ -135,13 +135,21 @@ void add_gdn(std::vector<Case>& cases) {
   add("margins of NaN", "1x2", "65+7", [](cli::Options& o) { o.margin = 70; });
   add("batch", "1x4", "100", [](cli::Options& o) { o.batch = 3; });
   add("long", "1x4", "1024");
-  GdnCall raw, linear, normed;
+  for (const auto& [dk, dv, form] : {std::tuple{64, 64, "full"}, {64, 128, "full"}, {64, 128, "split"}, {128, 64, "full"}})
+    for (const char* dtype : {"bf16", "f16"})
+      add(std::to_string(dk) + " x " + std::to_string(dv) + " " + form + " " + dtype, "2x4", "131+64+1+0+70",
+          [&](cli::Options& o) { o.dk = dk, o.dv = dv, o.form = form, o.dtype = dtype, o.state_v_first = dk < dv; });
+  add("64 x 64 same_keys", "2x4", "200+64", [](cli::Options& o) { o.dk = o.dv = 64, o.kind = "same_keys"; });
+  add("64 x 128 long", "1x4", "1024", [](cli::Options& o) { o.dk = 64; });
+  GdnCall raw, linear, normed, narrow;
   raw.gates = GdnCall::Gates::raw, raw.logits = true;
   linear.gates = GdnCall::Gates::linear, linear.split = true;
   normed.l2norm = normed.narrow_states = true;
+  narrow = normed, narrow.dk = 64, narrow.dv = 128;
   cases.push_back(of_call("gdn-forward raw gates, logits", raw));
   cases.push_back(of_call("gdn-forward linear gates, split", linear));
   cases.push_back(of_call("gdn-forward l2norm, bf16 states", normed));
+  cases.push_back(of_call("gdn-forward 64 x 128 l2norm, bf16 states", narrow));
 }
 
 }  // namespace

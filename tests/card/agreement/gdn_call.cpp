@@ -18,7 +18,7 @@ struct Problem {
 
 Problem problem_of(const GdnCall& call) {
   gdn::InputShape shape;
-  shape.lens = call.lens, shape.hk = 2, shape.hv = 4;
+  shape.lens = call.lens, shape.hk = 2, shape.hv = 4, shape.dk = call.dk, shape.dv = call.dv;
   Problem p{gdn::generate(shape, gdn::Kind::ordinary, 3), {}, {}, {}, {}};
   p.g = p.in.g, p.beta = p.in.beta;
   const auto heads = static_cast<std::size_t>(p.in.hv);
@@ -66,7 +66,7 @@ Ran run_gdn_call(const GdnCall& call, const std::string& device_name) {
 
   const ops::Dtype half = ops::Dtype::bf16, f32 = ops::Dtype::f32, states = call.narrow_states ? half : f32;
   ops::GdnForwardArguments a;
-  a.T = in.tokens(), a.N = in.sequences(), a.hk = in.hk, a.hv = in.hv, a.scale = in.scale;
+  a.T = in.tokens(), a.N = in.sequences(), a.hk = in.hk, a.hv = in.hv, a.dk = in.dk, a.dv = in.dv, a.scale = in.scale;
   a.q = {q.address(), {}, half}, a.k = {k.address(), {}, half}, a.v = {v.address(), {}, half}, a.o = {o.address(), {}, half};
   a.g = {g.address(), {}, f32}, a.beta = {beta.address(), {}, f32}, a.cu_seqlens = {cu.address(), {}, ops::Dtype::i32};
   a.initial_state = {initial.address(), {}, states}, a.final_state = {final_state.address(), {}, states};

@@ -10,6 +10,7 @@ struct GdnCall {
   bool l2norm = false;        // q and k normalised by the kernels
   bool narrow_states = false; // states in bf16
   bool split = false;         // the form with 64 columns of V a CTA
+  int dk = 128, dv = 128;
   std::vector<std::int64_t> lens{131, 64, 1, 0, 70};
 };
 

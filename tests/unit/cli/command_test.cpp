@@ -27,7 +27,7 @@ TEST(Command, WrongUsageIsStatus2) {
   for (const char* line : {"", "frobnicate", "run", "run nothing", "run gdn-forward --heads 3x4", "run gdn-forward --heads sixteen",
                            "run gdn-forward --lens 12-3", "run gdn-forward --kind odd", "run gdn-forward --shape 4", "run gemm --lens 4",
                            "run gemm --shape 4x4", "run gemm --shape 64x60x64",
-                           "run gemm --dtype f16", "run copy --margin 3", "run gdn-forward --seed -1", "run gdn-forward --batch 2 --lens 3+4",
+                           "run gemm --dtype f16", "run gemm --dk 64", "run gdn-forward --dk 96", "run gdn-forward --dv 256", "inspect gdn-forward --dv 64 --form split", "run copy --margin 3", "run gdn-forward --seed -1", "run gdn-forward --batch 2 --lens 3+4",
                            "inspect gemm --json", "inspect gemm --stage wine", "inspect gemm --stage ptx --json", "inspect gemm --stage ptx --only other",
                            "compile gemm", "bench copy", "bench gdn-forward", "bench gdn-forward --lens 64 --device sim", "bench gemm --lens 64"}) {
     const Ran r = ran(line);
@@ -38,6 +38,8 @@ TEST(Command, WrongUsageIsStatus2) {
   EXPECT_THAT(ran("run nothing").err, HasSubstr("expected one of gdn-forward, gemm"));
   EXPECT_THAT(ran("frobnicate").err, HasSubstr("no subcommand 'frobnicate'; expected list, compile"));
   EXPECT_THAT(ran("run gemm --dtype f16").err, HasSubstr("--dtype is an option of gdn-forward, gemm has none"));
+  EXPECT_THAT(ran("run gdn-forward --dk 96").err, HasSubstr("--dk: 96 not in {64,128}"));
+  EXPECT_THAT(ran("run gdn-forward --dv 64 --form split").err, HasSubstr("--form split with --dv 64: a head of one warpgroup's columns is not split, expected full or auto"));
   EXPECT_EQ(ran("--help").status, 0);
   EXPECT_EQ(ran("run --help").status, 0);
 }
@@ -53,7 +55,7 @@ TEST(Command, RunsEveryKernelThatIsNotAnOperator) {
 
 TEST(Command, RunGdnForward) {
   for (const char* line : {"--lens 65", "--lens 65 --form full --dtype f16", "--lens 3+0+64 --offsets int64 --margin 5 --kind same_keys",
-                           "--lens 33 --batch 2 --state-v-first", "--lens 33 --no-initial-state --twice"}) {
+                           "--lens 33 --batch 2 --state-v-first", "--lens 33 --no-initial-state --twice", "--lens 70 --dk 64 --dv 128 --margin 3 --state-v-first"}) {
     const Ran r = ran(std::string("run gdn-forward --heads 1x2 --device sim --check --json ") + line);
     EXPECT_EQ(r.status, 0) << line << ": " << r.out << r.err;
     if (r.status != 0) continue;

@@ -132,6 +132,15 @@ TEST(Generate, IsDeterministicAndKeepsTheStateInEitherOrder) {
   for (size_t i = 0; i < 128; ++i)
     for (size_t j = 0; j < 128; ++j)
       ASSERT_EQ(turned.initial_state[j * 128 + i], a.initial_state[i * 128 + j]);
+  s.dk = 3, s.dv = 5;
+  turned = generate(s, Kind::ordinary, 7);
+  s.state_order = StateOrder::k_first;
+  a = generate(s, Kind::ordinary, 7);
+  ASSERT_EQ(a.initial_state.size(), size_t(3 * 2 * 3 * 5));
+  for (size_t i = 0; i < 3; ++i)
+    for (size_t j = 0; j < 5; ++j)
+      ASSERT_EQ(turned.initial_state[j * 3 + i], a.initial_state[i * 5 + j]);
+  EXPECT_FLOAT_EQ(a.scale, 1 / std::sqrt(3.0f));
   s.initial_state = false;
   EXPECT_TRUE(generate(s, Kind::ordinary, 7).initial_state.empty());
 }
@@ -139,7 +148,7 @@ TEST(Generate, IsDeterministicAndKeepsTheStateInEitherOrder) {
 TEST(Inputs, NamesWhatDoesNotFit) {
   Inputs in = generate(shape({8}, 1, 2), Kind::ordinary, 1);
   in.v.pop_back();
-  EXPECT_THAT([&] { in.check(); }, ThrowsMessage<Error>(HasSubstr("v has 2047 elements, expected 2048 (T, Hv, D)")));
+  EXPECT_THAT([&] { in.check(); }, ThrowsMessage<Error>(HasSubstr("v has 2047 elements, expected 2048 (T, Hv, dv)")));
   EXPECT_THAT([] { generate(shape({8}, 2, 3), Kind::ordinary, 1); },
               ThrowsMessage<Error>(HasSubstr("3 value heads and 2 key heads")));
   EXPECT_THAT(

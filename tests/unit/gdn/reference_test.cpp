@@ -11,9 +11,9 @@
 namespace tilewright::gdn {
 namespace {
 
-InputShape shape(std::vector<std::int64_t> lens, int hk, int hv, int d = 128) {
+InputShape shape(std::vector<std::int64_t> lens, int hk, int hv, int dk = 128, int dv = 0) {  // dv = 0: dk
   InputShape s;
-  s.lens = std::move(lens), s.hk = hk, s.hv = hv, s.d = d;
+  s.lens = std::move(lens), s.hk = hk, s.hv = hv, s.dk = dk, s.dv = dv == 0 ? dk : dv;
   return s;
 }
 
@@ -39,10 +39,13 @@ INSTANTIATE_TEST_SUITE_P(All, Kinds,
                          [](const auto &kind) { return std::string(name_of(kind.param)); });
 
 TEST(Reference, ChunksEqualTheRecurrenceAtOddSizes) {
-  for (int d : {1, 5, 24}) {
-    Inputs in = generate(shape({1, 70, 129}, 1, 3, d), Kind::ordinary, 5);
-    expect_equal(chunked(in), recurrence(in), 1e-10);
-  }
+  for (auto [dk, dv] : {std::pair{1, 1}, {5, 5}, {24, 24}, {64, 24}, {5, 64}})
+    for (StateOrder order : {StateOrder::k_first, StateOrder::v_first}) {
+      InputShape s = shape({1, 70, 129}, 1, 3, dk, dv);
+      s.state_order = order;
+      Inputs in = generate(s, Kind::ordinary, 5);
+      expect_equal(chunked(in), recurrence(in), 1e-10);
+    }
 }
 
 TEST(Reference, OneTokenByHand) {
@@ -65,6 +68,24 @@ TEST(Reference, OneTokenByHand) {
   EXPECT_EQ(turned.o, out.o);
   EXPECT_EQ(turned.final_state[1], out.final_state[2]);
   EXPECT_EQ(turned.final_state[2], out.final_state[1]);
+}
+
+TEST(Reference, KeysNarrowerThanValuesByHand) {
+  Inputs in = generate(shape({1}, 1, 1, 1, 3), Kind::ordinary, 1);
+  auto bits = [](float x) { return encode(x, DType::bf16); };
+  in.q = {bits(2)}, in.k = {bits(0.5)}, in.v = {bits(3), bits(4), bits(-1)};
+  in.g = {std::log(0.5f)}, in.beta = {0.25f}, in.scale = 2;
+  in.initial_state = {2, 4, 6}; // one row in either order
+  for (StateOrder order : {StateOrder::k_first, StateOrder::v_first}) {
+    in.state_order = order;
+    Outputs out = recurrence(in);
+    const double v[] = {3, 4, -1}, decayed[] = {1, 2, 3};
+    for (size_t j = 0; j < 3; ++j) {
+      const double s = decayed[j] + 0.5 * 0.25 * (v[j] - 0.5 * decayed[j]);
+      EXPECT_NEAR(out.final_state[j], s, 1e-6);
+      EXPECT_NEAR(out.o[j], 2 * 2 * s, 1e-6);
+    }
+  }
 }
 
 TEST(Reference, SplittingASequenceChangesNothing) {

@@ -16,38 +16,39 @@ namespace tilewright::ops {
 
 struct Heads {
   int hq = 1, hk = 1, hv = 2;
+  int dk = 128, dv = 128;
   int all() const { return std::max({hq, hk, hv}); }
 };
 
 /// `in` is what the reference computes: every head has a query, key and value head of its own. The device gets the heads that are
 /// shared once.
 struct Call {
-  static constexpr int D = 128;
   Heads heads;
   gdn::Inputs in;
   std::shared_ptr<runtime::Device> device;
   std::vector<runtime::DeviceAddress> owned;
-  std::vector<std::uint16_t> q, k, v;  // as the device gets them: [T, hq, D], ...
+  std::vector<std::uint16_t> q, k, v;  // as the device gets them: [T, hq, dk], ...
   std::vector<std::int32_t> offsets;
   std::vector<std::uint16_t> o;
   std::vector<float> state;
   GdnForwardArguments args;
 
   explicit Call(std::vector<std::int64_t> lens, Heads h = {}, gdn::Kind kind = gdn::Kind::ordinary,
-                std::shared_ptr<runtime::Device> on = runtime::make_simulated_device())
+                std::shared_ptr<runtime::Device> on = runtime::make_simulated_device(), gdn::DType dtype = gdn::DType::bf16)
       : heads(h), device(std::move(on)) {
     gdn::InputShape shape;
-    shape.lens = std::move(lens), shape.hk = shape.hv = h.all();
+    shape.lens = std::move(lens), shape.hk = shape.hv = h.all(), shape.dk = h.dk, shape.dv = h.dv, shape.dtype = dtype;
     in = gdn::generate(shape, kind, 1);
-    q = share(in.q, h.hq), k = share(in.k, h.hk), v = share(in.v, h.hv);
+    q = share(in.q, h.hq, h.dk), k = share(in.k, h.hk, h.dk), v = share(in.v, h.hv, h.dv);
     for (const std::int64_t offset : in.offsets()) offsets.push_back(static_cast<std::int32_t>(offset));
     o.resize(in.v.size());
     state.resize(in.initial_state.size());
-    args.q = {put(q)}, args.k = {put(k)}, args.v = {put(v)}, args.o = {put(o)};
+    const Dtype half = dtype_of(dtype);
+    args.q = {put(q), {}, half}, args.k = {put(k), {}, half}, args.v = {put(v), {}, half}, args.o = {put(o), {}, half};
     args.g = {put(in.g), {}, Dtype::f32}, args.beta = {put(in.beta), {}, Dtype::f32};
     args.cu_seqlens = {put(offsets), {}, Dtype::i32};
     args.initial_state = {put(in.initial_state), {}, Dtype::f32}, args.final_state = {put(state), {}, Dtype::f32};
-    args.T = in.tokens(), args.N = in.sequences(), args.hq = h.hq, args.hk = h.hk, args.hv = h.hv;
+    args.T = in.tokens(), args.N = in.sequences(), args.hq = h.hq, args.hk = h.hk, args.hv = h.hv, args.dk = h.dk, args.dv = h.dv;
     give_workspace();
   }
   ~Call() {
@@ -84,7 +85,7 @@ struct Call {
     run(options);
     fetch();
     const gdn::Outputs expected = gdn::recurrence(in);
-    EXPECT_LT(gdn::rms_ratio(o, gdn::DType::bf16, expected.o), bar);
+    EXPECT_LT(gdn::rms_ratio(o, in.dtype, expected.o), bar);
     EXPECT_LT(gdn::rms_ratio(state, expected.final_state), bar);
   }
   std::string refusal() {
@@ -92,9 +93,9 @@ struct Call {
   }
 
  private:
-  /// The first head of each group of [T, all heads, D]; the others of the group get its values.
-  std::vector<std::uint16_t> share(std::vector<std::uint16_t>& full, int count) {
-    const std::size_t H = static_cast<std::size_t>(heads.all()), group = H / static_cast<std::size_t>(count), rows = full.size() / (H * D);
+  /// The first head of each group of [T, all heads, width]; the others of the group get its values.
+  std::vector<std::uint16_t> share(std::vector<std::uint16_t>& full, int count, int width) {
+    const std::size_t D = static_cast<std::size_t>(width), H = static_cast<std::size_t>(heads.all()), group = H / static_cast<std::size_t>(count), rows = full.size() / (H * D);
     std::vector<std::uint16_t> shared;
     for (std::size_t row = 0; row < rows; ++row)
       for (std::size_t h = 0; h < H; ++h) {
@@ -105,6 +106,19 @@ struct Call {
     return shared;
   }
 };
+
+/// The first `length` tokens of sequence n as a call of its own.
+inline gdn::Inputs beginning(const gdn::Inputs& in, std::size_t n, std::int64_t length) {
+  gdn::Inputs part = in;
+  const std::int64_t first = in.offsets()[n], state = std::int64_t{in.hv} * in.dk * in.dv, number = static_cast<std::int64_t>(n);
+  const auto cut = [](auto& values, std::int64_t from, std::int64_t count, std::int64_t width) {
+    values = {values.begin() + from * width, values.begin() + (from + count) * width};
+  };
+  part.lens = {length};
+  cut(part.q, first, length, in.hk * in.dk), cut(part.k, first, length, in.hk * in.dk), cut(part.v, first, length, in.hv * in.dv);
+  cut(part.g, first, length, in.hv), cut(part.beta, first, length, in.hv), cut(part.initial_state, number, 1, state);
+  return part;
+}
 
 inline std::vector<std::uint16_t> halves(const std::vector<float>& values, gdn::DType dtype) {
   std::vector<std::uint16_t> bits;

@@ -16,7 +16,7 @@ TEST(GdnForwardOptions, HeadMaps) {
 TEST(GdnForwardOptions, SlicesOfOneBuffer) {
   const Heads heads{1, 1, 2};
   Call call({70, 1, 65}, heads);
-  constexpr std::size_t D = Call::D;
+  constexpr std::size_t D = 128;
   // A row holds q, k, v and o beside each other, and more that nobody names.
   const std::size_t T = static_cast<std::size_t>(call.in.tokens()), pitch = 7 * D, q = 0, k = D + 8, v = 2 * D + 16, o = 4 * D + 24;
   std::vector<std::uint16_t> buffer(T * pitch, kNan);
@@ -165,7 +165,7 @@ TEST(GdnForwardOptions, NormsOfQueriesAndKeys) {
     Call call({70, 1, 64}, {1, 2, 4}, gdn::Kind::few_keys);
     const auto stretched = [&](const std::vector<std::uint16_t>& bits, unsigned seed) {
       std::vector<float> values = widened(bits, gdn::DType::bf16);
-      for (std::size_t i = 0; i < values.size(); ++i) values[i] *= std::exp2(static_cast<float>(static_cast<int>((i / Call::D * 7 + seed) % 9) - 4));
+      for (std::size_t i = 0; i < values.size(); ++i) values[i] *= std::exp2(static_cast<float>(static_cast<int>((i / 128 * 7 + seed) % 9) - 4));
       return halves(values, gdn::DType::bf16);
     };
     call.args.q = {call.put(stretched(call.q, 1))}, call.args.k = {call.put(stretched(call.k, 2))};
@@ -192,19 +192,6 @@ TEST(GdnForwardOptions, WithoutGateAndBeta) {
   std::fill(call.in.g.begin(), call.in.g.end(), 0.0f);
   std::fill(call.in.beta.begin(), call.in.beta.end(), 1.0f);
   call.check();
-}
-
-/// The first `length` tokens of sequence n as a call of its own.
-gdn::Inputs beginning(const gdn::Inputs& in, std::size_t n, std::int64_t length) {
-  gdn::Inputs part = in;
-  const std::size_t first = static_cast<std::size_t>(in.offsets()[n]), rows = static_cast<std::size_t>(length), H = static_cast<std::size_t>(in.hv), D = static_cast<std::size_t>(in.d);
-  const auto cut = [&](auto& values, std::size_t width) {
-    values = {values.begin() + std::ptrdiff_t(first * width), values.begin() + std::ptrdiff_t((first + rows) * width)};
-  };
-  part.lens = {length};
-  cut(part.q, H * D), cut(part.k, H * D), cut(part.v, H * D), cut(part.g, H), cut(part.beta, H);
-  part.initial_state = {in.initial_state.begin() + std::ptrdiff_t(n * H * D * D), in.initial_state.begin() + std::ptrdiff_t((n + 1) * H * D * D)};
-  return part;
 }
 
 TEST(GdnForwardOptions, Checkpoints) {

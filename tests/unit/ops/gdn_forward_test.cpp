@@ -15,9 +15,10 @@ TEST(Workspace, DependsOnSizesOnly) {
 }
 
 TEST(Plan, SplitsWhereChainsAreFew) {
-  EXPECT_EQ(gdn::choose_form(1, 64), gdn::Form::split);
-  EXPECT_EQ(gdn::choose_form(2, 33), gdn::Form::split);
-  EXPECT_EQ(gdn::choose_form(2, 64), gdn::Form::full);
+  EXPECT_EQ(gdn::choose_form(1, 64, 128), gdn::Form::split);
+  EXPECT_EQ(gdn::choose_form(2, 33, 128), gdn::Form::split);
+  EXPECT_EQ(gdn::choose_form(2, 64, 128), gdn::Form::full);
+  EXPECT_EQ(gdn::choose_form(1, 1, 64), gdn::Form::full);  // 64 columns are one warpgroup's
 }
 
 TEST(GdnForward, PackedSequences) {

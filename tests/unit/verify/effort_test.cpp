@@ -52,5 +52,15 @@ TEST(Effort, GdnForwardWithEverything) {
   expect_within_budget({gdn::prologue<f16>(c), gdn::forward<f16>(whole), gdn::forward<f16>(split)});
 }
 
+TEST(Effort, GdnForwardOfNarrowHeads) {
+  gdn::ForwardConfig whole, split, narrow;
+  whole.dk = 64, whole.l2norm = whole.checkpoints = true;
+  split = narrow = whole;
+  split.value_columns = narrow.value_columns = narrow.dv = 64;
+  gdn::PrologueConfig c;
+  c.dk = 64;
+  expect_within_budget({gdn::prologue<bf16>(c), gdn::forward<bf16>(whole), gdn::forward<f16>(split), gdn::forward<f16>(narrow)});
+}
+
 }  // namespace
 }  // namespace tilewright::test
