@@ -178,6 +178,7 @@ int command(int argc, const char* const* argv, std::ostream& out, std::ostream& 
   add_device(*bench_app, o);
   bench_app->add_option("--lens", o.lens, "lengths of the sequences, one row each: 8192x4 4096x8");
   bench_app->add_option("--shape", o.shapes, "sizes of a gemm, one row each: 8192x8192x8192");
+  bench_app->add_flag("--ceilings", o.ceilings, "gdn-forward: only the least times that an H200's tensor cores and memory allow; needs no card");
   bench_app->add_flag("--json", o.json, "rows as JSON");
   actions[bench_app] = bench;
 

@@ -61,6 +61,8 @@ struct Options {
   unsigned cta = 0;
   Watcher* watcher = nullptr;  ///< looks on while a kernel runs
   bool stamped = false;        ///< compile with time stamps
+  // bench
+  bool ceilings = false;
   // run on the simulator
   bool count = false;
   std::string shadow;
