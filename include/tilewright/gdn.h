@@ -91,7 +91,7 @@ typedef struct tilewright_gdn_forward_args {
   tilewright_operand dt_bias; /* [H] f32, bf16 or f16; with the raw gate only; not given: 0 */
 
   tilewright_operand cu_seqlens;  /* [N + 1] i32 or i64 */
-  tilewright_operand prefix_lens; /* [N] i32 or i64, tokens before this call: checkpoints fall on absolute positions. No kernel yet */
+  tilewright_operand prefix_lens; /* [N] i32 or i64, 0 to 2^31 - 1: tokens of the sequence before this call. Not given: 0. Moves checkpoints only */
 
   /* States, [rows, H, dk, dv], or [rows, H, dv, dk] with state_v_first; f32, bf16 or f16 each. Without slots row n belongs to sequence
    * n; with slots ([N] i32 or i64, read on the device) row slots[n] does, and -1 means a start from zero, or that nothing is written.
@@ -103,9 +103,10 @@ typedef struct tilewright_gdn_forward_args {
   int64_t initial_rows;             /* rows of initial_state; 0: N. Without slots at least N */
   int64_t final_rows;               /* rows of final_state; likewise */
 
-  /* Checkpoints: the state after every checkpoint_every tokens of a sequence, as rows of the form of a state. The j-th of sequence n
-   * (length / checkpoint_every of them, rounded down) is number checkpoint_starts[n] + j; it goes to the row of that number, or with
-   * checkpoint_slots to the row that they name (-1: not written). */
+  /* Checkpoints: the state after the tokens of this call at whose end prefix_lens[n] + tokens so far is a multiple of checkpoint_every, as
+   * rows of the form of a state. Sequence n has floor((prefix + length) / checkpoint_every) - floor(prefix / checkpoint_every) of them. The j-th, from 0,
+   * is number checkpoint_starts[n] + j; it goes to the row of that number, or with checkpoint_slots to the row that they name (-1: not
+   * written). Any prefix will do; behind one that is no multiple of 64 a checkpoint takes a little longer. */
   tilewright_operand checkpoints;       /* out, [checkpoint_rows, H, dk, dv] or v-first; f32, or the dtype of q */
   tilewright_operand checkpoint_starts; /* [N] i32 or i64; with checkpoints only, which need it */
   tilewright_operand checkpoint_slots;  /* [checkpoint_count] i32 or i64 */

@@ -22,6 +22,7 @@ struct ForwardConfig {
   bool state_v_first = false;  ///< a row of states is [heads, dv, dk] instead of [heads, dk, dv]
   StateTypes states;
   bool checkpoints = false;    ///< writes the state after every so many chunks
+  bool prefixes = false;       ///< checkpoints are counted from before the sequence; with 64 columns only, 128 leave no registers for it
   bool l2norm = false;         ///< divides q and k by their norms
   int stages = 3;
 };

@@ -147,6 +147,7 @@ Program forward(ForwardConfig c) {
       };
       const auto decay_state = [&](Stage d, Index i) {  // past the last chunk nothing is used, and S^T stays
         Real factor = decay[d].read(c.l2norm ? 5 : 0, kChunk - 1);
+        if (c.prefixes) factor = select(checkpoints->within(*position, i, s.count), 1.0, factor);
         tilewright::scale(St, wide ? factor : select(i < s.chunks(), factor, 1.0));
       };
       // Under U^T: what the chunk's W^T needs. One warpgroup alone goes on to V'^T, with the first half of S^T Q^T under W^T and the second under the
@@ -174,11 +175,15 @@ Program forward(ForwardConfig c) {
         Batch sq = read_out(at, wide ? all : second_half);
         if (wide) decay_state(d, i), settle(*values);
         auto Vn = cast<T>(Ut);
+        if (c.prefixes) {
+          settle(sq);
+          checkpoints->inside(k, *position, i, s.count, St, Vn, key[at], b[at], decay[d], head, column);
+        }
         const auto rest = [](Real v, Real ed) { return v * ed; };
         gemm_add(St, wide ? map<T>(rest, Vn, decay[d].row(2)) : map<T>(rest, Vn, e_rest), key[at]);
         Batch state = k.batch();
         if (!wide) load(e_out, decay[d].row(1));
-        settle(sq);
+        if (!c.prefixes) settle(sq);
         const auto scaled = [](Real x, Real es) { return x * es; };
         wide ? map_to(Ot, scaled, Ot, decay[d].row(1)) : map_to(Ot, scaled, Ot, e_out);
         gemm_add(Ot, Vn, p[d].t());

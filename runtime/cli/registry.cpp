@@ -39,7 +39,7 @@ auto rung(ops::GemmRung which) {
 const std::vector<Entry>& registry() {
   static const std::vector<Entry> entries{
       {"gdn-forward", "Gated Delta Net, forward: prologue and chain kernel",
-       "dtype; heads of a CTA of the prologue (1 to 4); halves of V or not; order and dtypes of states; checkpoints; l2norm", gdn_forward_sources, nullptr},
+       "dtype; heads of a CTA of the prologue (1 to 4); halves of V or not; order and dtypes of states; checkpoints, with prefixes or not; l2norm", gdn_forward_sources, nullptr},
       {"gemm", "C = A B^T, bf16: the fast rung", "nothing", rung(ops::GemmRung::fast), gemm_case},
       {"gemm-two-roles", "C = A B^T, bf16: a producer and a consumer", "nothing", rung(ops::GemmRung::two_roles), gemm_case},
       {"gemm-one-role", "C = A B^T, bf16: one role", "nothing", rung(ops::GemmRung::one_role), gemm_case},

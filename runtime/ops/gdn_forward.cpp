@@ -61,14 +61,14 @@ Source gdn_forward_source(const GdnForwardKernels& c) {
   std::string key = std::string(c.form == gdn::Form::full ? "gdn_forward " : "gdn_forward_split ") + name_of(c.dtype);
   key += c.state_v_first ? " v_first" : " k_first";
   key += std::string(" states ") + name_of(c.states.initial) + " " + name_of(c.states.final);
-  if (c.checkpoints != 0) key += std::string(" checkpoints ") + name_of(c.states.checkpoint);
+  if (c.checkpoints != 0) key += std::string(c.checkpoints == 2 ? " prefixes" : "") + " checkpoints " + name_of(c.states.checkpoint);
   if (c.l2norm != 0) key += " l2norm";
   return {key, [c] {
             gdn::ForwardConfig config;
             config.value_columns = gdn::value_columns(c.form, config.dv);
             config.state_v_first = c.state_v_first;
             config.states = c.states;
-            config.checkpoints = c.checkpoints != 0;
+            config.checkpoints = c.checkpoints != 0, config.prefixes = c.checkpoints == 2;
             config.l2norm = c.l2norm != 0;
             return c.dtype == Dtype::bf16 ? gdn::forward<bf16>(config) : gdn::forward<f16>(config);
           }};
@@ -101,7 +101,8 @@ GdnForwardKernels GdnForward::kernels_of(const GdnForwardArguments& a) const {
   c.dtype = a.q.dtype;
   c.pack = gdn_prologue_pack(a.heads() / a.hk);
   c.form = options_.form.value_or(gdn::choose_form(a.sequences(), a.heads()));
-  c.checkpoints = a.checkpoints ? 1 : 0;
+  c.checkpoints = !a.checkpoints ? 0 : a.prefix_lens ? 2 : 1;
+  if (c.checkpoints == 2) c.form = gdn::Form::split;  // the only form that has a kernel for it
   c.l2norm = a.l2norm;
   c.gate = a.g ? element_of(a.g.dtype) : Element::f32;
   c.strength = a.beta ? element_of(a.beta.dtype) : Element::f32;

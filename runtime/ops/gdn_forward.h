@@ -55,7 +55,7 @@ struct GdnForwardKernels {
   bool state_v_first = false;
   gdn::StateTypes states;
   Element gate = Element::f32, strength = Element::f32;  ///< of g and beta
-  std::int16_t checkpoints = 0;                          ///< 1: the chain writes them
+  std::int16_t checkpoints = 0;                          ///< 1: the chain writes them; 2: counted from prefixes
 };
 
 /// Kernels of the operator.

@@ -21,7 +21,7 @@ constexpr std::array kEntries{
     Entry{"beta", beta, kF32}, Entry{"beta_bf16", beta, kBf16}, Entry{"beta_f16", beta, kF16},
     Entry{"A_log", A_log, kF32}, Entry{"A_log_bf16", A_log, kBf16}, Entry{"A_log_f16", A_log, kF16},
     Entry{"dt_bias", dt_bias, kF32}, Entry{"dt_bias_bf16", dt_bias, kBf16}, Entry{"dt_bias_f16", dt_bias, kF16},
-    Entry{"cu_seqlens", cu_seqlens}, Entry{"initial_state", initial_state}, Entry{"read_slots", read_slots},
+    Entry{"cu_seqlens", cu_seqlens}, Entry{"prefix_lens", prefix_lens}, Entry{"initial_state", initial_state}, Entry{"read_slots", read_slots},
     Entry{"final_state", final_state}, Entry{"write_slots", write_slots}, Entry{"checkpoints", checkpoints},
     Entry{"checkpoint_starts", checkpoint_starts}, Entry{"checkpoint_slots", checkpoint_slots}};
 
@@ -70,6 +70,7 @@ std::vector<Named> scalars_of(const GdnForwardArguments& a, const GdnForwardTens
     s.emplace_back(size, x.given ? x.shape[0] * words_of(x) : std::int64_t{0});
     s.emplace_back(words, words_of(x));
   };
+  list("prefix_lens_size", "prefix_lens_words", t[prefix_lens]);
   list("read_slots_size", "read_slots_words", t[read_slots]);
   list("write_slots_size", "write_slots_words", t[write_slots]);
   list("checkpoint_starts_size", "checkpoint_starts_words", t[checkpoint_starts]);

@@ -56,7 +56,6 @@ void check_numbers(const GdnForwardArguments& a) {
   if (!(std::isfinite(a.l2norm_eps) && a.l2norm_eps >= 0)) refuse("l2norm_eps is " + std::to_string(a.l2norm_eps) + ", expected a positive number (0: 1e-6)");
   if (a.cp < 0) refuse("cp is " + text(a.cp) + ", expected 0 (automatic), 1 (off) or a number of segments");
   if (a.cp > 1) unsupported("cp is " + text(a.cp) + ": no kernel cuts a sequence into segments yet, expected 0 (automatic) or 1 (off)");
-  if (a.prefix_lens) unsupported("prefix_lens is given: no kernel counts checkpoints from a prefix yet, expected NULL");
 }
 
 /// Fields that make sense together only.
@@ -134,7 +133,7 @@ GdnForwardWorkspace gdn_forward_workspace(const GdnForwardArguments& a) {
 
 std::array<runtime::DeviceAddress, kGdnTensors> gdn_forward_addresses(const GdnForwardArguments& a, const GdnForwardWorkspace& w) {
   return {a.q.address, a.k.address, a.v.address, a.g.address, a.beta.address, a.A_log.address, a.dt_bias.address, a.cu_seqlens.address,
-          a.initial_state.address, a.read_slots.address, a.final_state.address, a.write_slots.address, a.checkpoints.address,
+          a.prefix_lens.address, a.initial_state.address, a.read_slots.address, a.final_state.address, a.write_slots.address, a.checkpoints.address,
           a.checkpoint_starts.address, a.checkpoint_slots.address, a.o.address, a.save_T ? a.save_T.address : a.workspace + w.T,
           a.save_b ? a.save_b.address : a.workspace + w.b};
 }
@@ -166,6 +165,7 @@ GdnForwardTensors check_gdn_forward(const GdnForwardArguments& a) {
   put(A_log, a.A_log, {.name = "A_log", .shape = {H}, .dtypes = kFloat, .layout = Layout::list, .required = raw});
   put(dt_bias, a.dt_bias, {.name = "dt_bias", .shape = {H}, .dtypes = kFloat, .layout = Layout::list, .required = false});
   put(cu_seqlens, a.cu_seqlens, {.name = "cu_seqlens", .shape = {N + 1}, .dtypes = kInteger, .layout = Layout::list, .required = false});
+  put(prefix_lens, a.prefix_lens, {.name = "prefix_lens", .shape = {N}, .dtypes = kInteger, .layout = Layout::list, .required = false});
   put(initial_state, a.initial_state, {.name = "initial_state", .shape = rows_of(a.initial_rows != 0 ? a.initial_rows : N), .dtypes = kFloat,
                                        .layout = Layout::states, .required = false, .unit = unit});
   put(read_slots, a.read_slots, {.name = "read_slots", .shape = {N}, .dtypes = kInteger, .layout = Layout::list, .required = false});

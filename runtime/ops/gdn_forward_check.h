@@ -10,7 +10,7 @@ namespace tilewright::ops {
 
 /// The tensors of a call, in the order of checks and tables.
 enum class GdnTensor : std::size_t {
-  q, k, v, g, beta, A_log, dt_bias, cu_seqlens, initial_state, read_slots, final_state, write_slots, checkpoints,
+  q, k, v, g, beta, A_log, dt_bias, cu_seqlens, prefix_lens, initial_state, read_slots, final_state, write_slots, checkpoints,
   checkpoint_starts, checkpoint_slots, o, T, b, count
 };
 inline constexpr std::size_t kGdnTensors = static_cast<std::size_t>(GdnTensor::count);

@@ -60,6 +60,10 @@ void check_gdn_forward_lists(const GdnForwardArguments& a, const GdnForwardTenso
       refuse(offsets, n, offset, std::to_string(previous) + " to T = " + std::to_string(a.T) + ": offsets must not decrease");
     previous = offset;
   }
+  constexpr std::int64_t most = (std::int64_t{1} << 31) - 1;
+  const Tensor& prefixes = t[prefix_lens];
+  for (std::int64_t n = 0; prefixes.given && n < a.sequences(); ++n)
+    if (const std::int64_t prefix = entry(prefixes, n); prefix < 0 || prefix > most) refuse(prefixes, n, prefix, "0 to 2^31 - 1 tokens");
   check_slots(t[read_slots], t[initial_state], false);
   check_slots(t[write_slots], t[final_state], true);
   check_slots(t[checkpoint_slots], t[checkpoints], true);
@@ -68,7 +72,8 @@ void check_gdn_forward_lists(const GdnForwardArguments& a, const GdnForwardTenso
   const std::int64_t numbers = t[checkpoint_slots].given ? a.checkpoint_count : a.checkpoint_rows;
   for (std::int64_t n = 0; n < a.sequences(); ++n) {
     const std::int64_t length = offsets.given ? entry(offsets, n + 1) - entry(offsets, n) : a.T;
-    const std::int64_t first = entry(t[checkpoint_starts], n), count = length / a.checkpoint_every;
+    const std::int64_t phase = prefixes.given ? entry(prefixes, n) % a.checkpoint_every : 0;
+    const std::int64_t first = entry(t[checkpoint_starts], n), count = (phase + length) / a.checkpoint_every;
     if (first < 0 || first > numbers - count)
       refuse(t[checkpoint_starts], n, first, "0 to " + std::to_string(numbers - count) + ": the sequence has " + std::to_string(count) + " checkpoints");
   }

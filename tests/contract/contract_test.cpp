@@ -44,6 +44,11 @@ gdn::ForwardConfig laden(int columns, Element state, bool v_first) {  // narrow 
   return c;
 }
 
+gdn::ForwardConfig with_prefixes(gdn::ForwardConfig c) {
+  c.prefixes = true;
+  return c;
+}
+
 const std::vector<Contract> contracts = {
     {"copy", [] { return examples::copy({}); }, 24, 16416, 1},
     {"gemm_one_role", [] { return gemm::gemm_one_role<bf16>({}); }, 96, 40976, 2},
@@ -62,6 +67,8 @@ const std::vector<Contract> contracts = {
     {"forward_checkpoints_k_first_f16", [] { return gdn::forward<f16>(laden(128, Element::f16, false)); }, 128, 228464, 2},
     {"forward_split_checkpoints", [] { return gdn::forward<bf16>(laden(64, Element::f32, false)); }, 168, 187504, 2},
     {"forward_split_checkpoints_bf16", [] { return gdn::forward<bf16>(laden(64, Element::bf16, true)); }, 168, 187504, 2},
+    {"forward_split_prefixes", [] { return gdn::forward<bf16>(with_prefixes(laden(64, Element::f32, false))); }, 168, 187504, 2},
+    {"forward_split_prefixes_bf16", [] { return gdn::forward<bf16>(with_prefixes(laden(64, Element::bf16, true))); }, 168, 187504, 2},
     {"prologue_4", [] { return gdn::prologue<bf16>({.pack = 4}); }, 128, 53264, 2},
     {"prologue_4_l2norm", [] { return gdn::prologue<bf16>({.pack = 4, .l2norm = true}); }, 128, 53520, 2},
     {"prologue_1_l2norm", [] { return gdn::prologue<bf16>({.pack = 1, .l2norm = true}); }, 128, 31120, 2},

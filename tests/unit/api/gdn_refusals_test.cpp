@@ -88,7 +88,8 @@ const std::vector<Wrong> wrongs = {
     {"cu_seqlens_dtype", [](Args& a) { a.cu_seqlens.dtype = TILEWRIGHT_F32; }, "cu_seqlens.dtype is 2 (f32), expected i32 or i64"},
     {"cu_seqlens_misaligned", [](Args& a) { a.cu_seqlens.data = shifted(a.cu_seqlens.data, 2); }, "cu_seqlens is at address"},
     {"cu_seqlens_decrease", [](Args& a) { static_cast<std::int32_t*>(a.cu_seqlens.data)[1] = 71; }, "cu_seqlens[1] is 71, expected 0 to T = 70"},
-    {"prefix_lens", [](Args& a) { a.prefix_lens = a.cu_seqlens; }, "prefix_lens is given: no kernel counts checkpoints from a prefix yet", kUnsupported},
+    {"prefix_lens_dtype", [](Args& a) { a.prefix_lens = a.cu_seqlens, a.prefix_lens.dtype = TILEWRIGHT_F32; }, "prefix_lens.dtype is 2 (f32), expected i32 or i64"},
+    {"prefix_lens_misaligned", [](Args& a) { a.prefix_lens = a.cu_seqlens, a.prefix_lens.data = shifted(a.prefix_lens.data, 2); }, "prefix_lens is at address"},
 
     {"initial_state_dtype", [](Args& a) { a.initial_state.dtype = TILEWRIGHT_I32; }, "initial_state.dtype is 3 (i32), expected f32, bf16 or f16"},
     {"initial_state_misaligned", [](Args& a) { a.initial_state.data = shifted(a.initial_state.data, 4); }, "initial_state is at address"},
