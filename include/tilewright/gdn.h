@@ -38,7 +38,9 @@ enum { TILEWRIGHT_CP_AUTO = 0, TILEWRIGHT_CP_OFF = 1 };
 
 /* Bits of flags. */
 enum {
-  /* The bits of a sequence's results do not depend on what else is in the batch. */
+  /* The bits of a sequence's results (o, final state, checkpoints) depend on its own inputs, the numbers of heads and which tensors are given, in
+   * which dtypes, but not on what else is in the batch, where the sequence lies in it, and whether it is packed. The form of the kernels is then that
+   * of a batch of four sequences, whatever there is. */
   TILEWRIGHT_GDN_BATCH_INVARIANT = 1,
   /* Every call asks the driver whether each pointer is memory of the handle's device (some microseconds); without it only the first
    * call of each set of sizes does. */

@@ -18,6 +18,9 @@ constexpr Form choose_form(std::int64_t sequences, int value_heads) {
   return sequences * value_heads <= kSplitChains ? Form::split : Form::full;
 }
 
+/// The form where it may not depend on the batch: that of four sequences.
+constexpr Form batch_invariant_form(int value_heads) { return choose_form(4, value_heads); }
+
 /// Columns of V of one CTA.
 constexpr int value_columns(Form form, int dv) { return form == Form::full ? dv : dv / 2; }
 

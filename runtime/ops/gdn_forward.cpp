@@ -10,7 +10,7 @@
 namespace tilewright::ops {
 namespace {
 
-constexpr std::uint64_t kCheckPointers = 2;  // TILEWRIGHT_GDN_CHECK_POINTERS
+constexpr std::uint64_t kBatchInvariant = 1, kCheckPointers = 2;  // TILEWRIGHT_GDN_*
 
 /// The words that make calls alike.
 Shape shape_of(const GdnForwardArguments& a) {
@@ -100,7 +100,8 @@ GdnForwardKernels GdnForward::kernels_of(const GdnForwardArguments& a) const {
   GdnForwardKernels c;
   c.dtype = a.q.dtype;
   c.pack = gdn_prologue_pack(a.heads() / a.hk);
-  c.form = options_.form.value_or(gdn::choose_form(a.sequences(), a.heads()));
+  const bool invariant = (a.flags & kBatchInvariant) != 0;
+  c.form = options_.form.value_or(invariant ? gdn::batch_invariant_form(a.heads()) : gdn::choose_form(a.sequences(), a.heads()));
   c.checkpoints = !a.checkpoints ? 0 : a.prefix_lens ? 2 : 1;
   if (c.checkpoints == 2) c.form = gdn::Form::split;  // the only form that has a kernel for it
   c.l2norm = a.l2norm;
