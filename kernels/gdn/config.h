@@ -22,10 +22,13 @@ struct ForwardConfig {
   bool state_v_first = false;  ///< a row of states is [heads, dv, dk] instead of [heads, dk, dv]
   StateTypes states;
   bool checkpoints = false;    ///< writes the state after every so many chunks
-  bool prefixes = false;       ///< checkpoints are counted from before the sequence; with 64 columns only, 128 leave no registers for it
+  bool prefixes = false;       ///< and counts the chunks from before the sequence
   bool l2norm = false;         ///< divides q and k by their norms
   int stages = 3;
 };
+
+/// Decay vectors of a chunk that the aux role hands to the chain, see forward.h.
+constexpr int decay_rows(const ForwardConfig& c) { return c.l2norm ? 6 : 3; }
 
 /// The prologue.
 struct PrologueConfig {

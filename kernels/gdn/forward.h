@@ -40,8 +40,9 @@ Program forward(ForwardConfig c) {
     auto v = k.staged<T>("v_tile", c.stages, {kChunk, columns}), tm = k.staged<T>("tm_tile", c.stages, {kChunk, kChunk});
     auto b = k.staged<f32>("b_tile", c.stages, {1, kChunk});
     auto p = k.staged<T>("p_tile", 2, {kChunk, kChunk});
-    // 2^b, scale 2^b, 2^(b_C - b); with l2norm times the inverse norms of the rows that they scale, then those of k and q, and 2^b alone.
-    auto decay = k.staged<f32>("decay_tile", 2, {c.l2norm ? 6 : 3, kChunk});
+    // 2^b, scale 2^b, 2^(b_C - b); with l2norm times the inverse norms of the rows that they scale, then those of k and q, and 2^b alone. With
+    // prefixes two rows of Checkpoints.
+    auto decay = k.staged<f32>("decay_tile", 2, {decay_rows(c) + (c.prefixes ? 2 : 0), kChunk});
     std::optional<Real> eps;
     if (c.l2norm) eps = k.scalar_f32("l2norm_eps");
     auto o = k.staged<T>("o_tile", 2, {kChunk, columns});
@@ -82,7 +83,9 @@ Program forward(ForwardConfig c) {
       Sequence s = offsets.sequence(k, n);
       auto qk = k.frag<f32>({kChunk, kChunk}, "q k^T");
       auto b_row = k.frag<f32>({kChunk, 1}, "b_i"), q_norm = k.frag<f32>({kChunk, 1}, "1 / |q_i|");
-      for_(s.chunks() + 1, [&](Index) {
+      std::optional<Checkpoints::Position> position;
+      if (c.prefixes) position = checkpoints->begin(n);
+      for_(s.chunks() + 1, [&](Index chunk) {
         Stage at = in.wait();
         gemm_zero(qk, q[at], key[at].t());
         Batch product = k.batch();
@@ -100,7 +103,9 @@ Program forward(ForwardConfig c) {
           decay[to].write(1, i, c.l2norm ? scale * e * from_q : scale * e);
           decay[to].write(2, i, c.l2norm ? rest * from_k : rest);
           if (c.l2norm) decay[to].write(5, i, e);
+          if (c.prefixes) checkpoints->prepare(k, *position, chunk, s.count, i, b[at], decay[to], c.l2norm ? std::optional(from_k) : std::nullopt);
         });
+        if (c.prefixes) checkpoints->advance(*position);
         load(b_row, b[at].t());
         if (c.l2norm) load(q_norm, decay[to].row(4).t());
         settle(product);
@@ -147,7 +152,7 @@ Program forward(ForwardConfig c) {
       };
       const auto decay_state = [&](Stage d, Index i) {  // past the last chunk nothing is used, and S^T stays
         Real factor = decay[d].read(c.l2norm ? 5 : 0, kChunk - 1);
-        if (c.prefixes) factor = select(checkpoints->within(*position, i, s.count), 1.0, factor);
+        if (c.prefixes) factor = checkpoints->first_decay(decay[d]);
         tilewright::scale(St, wide ? factor : select(i < s.chunks(), factor, 1.0));
       };
       // Under U^T: what the chunk's W^T needs. One warpgroup alone goes on to V'^T, with the first half of S^T Q^T under W^T and the second under the
@@ -177,7 +182,7 @@ Program forward(ForwardConfig c) {
         auto Vn = cast<T>(Ut);
         if (c.prefixes) {
           settle(sq);
-          checkpoints->inside(k, *position, i, s.count, St, Vn, key[at], b[at], decay[d], head, column);
+          checkpoints->inside(k, *position, i, s.count, St, Vn, key[at], decay[d], head, column);
         }
         const auto rest = [](Real v, Real ed) { return v * ed; };
         gemm_add(St, wide ? map<T>(rest, Vn, decay[d].row(2)) : map<T>(rest, Vn, e_rest), key[at]);

@@ -102,20 +102,20 @@ class States {
   void load(Kernel& k, const Frag<f32>& St, Index row, Index head, Index column) const {
     with_element([&]<class T>(T) {
       if constexpr (std::is_same_v<T, f32>) {
-        at_place<T>(row, head, column, 0, [&](const Tensor<T>& t, auto at, int v, int key) { load_global(St, t, at, v, key); });
+        at_place<T>(row, head, column, [&](const Tensor<T>& t, auto at, int v, int key) { load_global(St, t, at, v, key); });
       } else {
         auto narrow = k.frag<T>(St.shape, "state as stored");
-        at_place<T>(row, head, column, 0, [&](const Tensor<T>& t, auto at, int v, int key) { load_global(narrow, t, at, v, key); });
+        at_place<T>(row, head, column, [&](const Tensor<T>& t, auto at, int v, int key) { load_global(narrow, t, at, v, key); });
         map_to(St, [](Real x) { return x; }, narrow);
       }
     });
   }
-  /// Row = S^T, which is given in fp32 and, as `rounded`, in the type of the products' operands or in fp32 again; or columns `key`.. of K of it.
+  /// Row = S^T, which is given in fp32 and, as `rounded`, in the type of the products' operands or in fp32 again.
   template <class T>
-  void store(const Frag<f32>& St, const Frag<T>& rounded, Index row, Index head, Index column, int key = 0) const {
+  void store(const Frag<f32>& St, const Frag<T>& rounded, Index row, Index head, Index column) const {
     with_element([&]<class E>(E) {
       const auto put = [&](const Frag<E>& frag) {
-        at_place<E>(row, head, column, key, [&](const Tensor<E>& t, auto at, int v, int key) { store_global(t, at, frag, v, key); });
+        at_place<E>(row, head, column, [&](const Tensor<E>& t, auto at, int v, int key) { store_global(t, at, frag, v, key); });
       };
       if constexpr (std::is_same_v<E, f32>) put(St);
       else if constexpr (std::is_same_v<E, T>) put(rounded);
@@ -132,10 +132,10 @@ class States {
   }
   /// f(tensor, coordinates, axis of V, axis of K).
   template <class T, class F>
-  void at_place(Index row, Index head, Index column, int key, F&& f) const {
+  void at_place(Index row, Index head, Index column, F&& f) const {
     const Tensor<T> t(builder_, id_);
-    if (v_first_) f(t, std::initializer_list<IndexOperand>{row, head * dv_ + column, key}, 1, 2);
-    else f(t, std::initializer_list<IndexOperand>{row, head * dk_ + key, column}, 2, 1);
+    if (v_first_) f(t, std::initializer_list<IndexOperand>{row, head * dv_ + column, 0}, 1, 2);
+    else f(t, std::initializer_list<IndexOperand>{row, head * dk_, column}, 2, 1);
   }
 
   Element element_;

@@ -103,7 +103,6 @@ GdnForwardKernels GdnForward::kernels_of(const GdnForwardArguments& a) const {
   const bool invariant = (a.flags & kBatchInvariant) != 0;
   c.form = options_.form.value_or(invariant ? gdn::batch_invariant_form(a.heads()) : gdn::choose_form(a.sequences(), a.heads()));
   c.checkpoints = !a.checkpoints ? 0 : a.prefix_lens ? 2 : 1;
-  if (c.checkpoints == 2) c.form = gdn::Form::split;  // the only form that has a kernel for it
   c.l2norm = a.l2norm;
   c.gate = a.g ? element_of(a.g.dtype) : Element::f32;
   c.strength = a.beta ? element_of(a.beta.dtype) : Element::f32;

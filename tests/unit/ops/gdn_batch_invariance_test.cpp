@@ -18,8 +18,8 @@ struct Results {
 /// The sequence that is looked at, and the batches that it is put into.
 class BatchInvariance : public testing::Test {
  protected:
-  static constexpr std::int64_t kLength = 135, kEvery = 64;
-  static constexpr std::size_t kCheckpoints = kLength / kEvery;
+  static constexpr std::int64_t kLength = 135, kEvery = 64, kPrefix = 30;
+  static constexpr std::size_t kCheckpoints = (kPrefix + kLength) / kEvery;
   Call alone_{{kLength}};
 
   /// Its results as sequence `place` of a batch of `lens`, in which all other sequences and states are NaN.
@@ -38,14 +38,16 @@ class BatchInvariance : public testing::Test {
     call.args.initial_state.address = lay(call.in.initial_state, alone_.in.initial_state, place * kState, std::nanf(""));
     // Only this sequence's checkpoints have rows: the others' numbers go nowhere.
     std::vector<std::int32_t> starts, slots(kCheckpoints, -1);
+    std::vector<std::int64_t> prefixes(lens.size(), kPrefix);
     for (std::size_t n = 0; n < lens.size(); ++n) {
       starts.push_back(n == place ? 0 : static_cast<std::int32_t>(kCheckpoints));
-      if (n != place) slots.resize(std::max(slots.size(), kCheckpoints + std::size_t(lens[n] / kEvery)), -1);
+      if (n != place) slots.resize(std::max(slots.size(), kCheckpoints + std::size_t((kPrefix + lens[n]) / kEvery)), -1);
     }
     for (std::size_t c = 0; c < kCheckpoints; ++c) slots[c] = static_cast<std::int32_t>(c);
     call.args.checkpoints = {call.put(std::vector<std::uint16_t>(kCheckpoints * kState)), {}, Dtype::bf16};
     call.args.checkpoint_rows = kCheckpoints, call.args.checkpoint_every = kEvery, call.args.checkpoint_count = std::int64_t(slots.size());
     call.args.checkpoint_starts = {call.put(starts), {}, Dtype::i32}, call.args.checkpoint_slots = {call.put(slots), {}, Dtype::i32};
+    call.args.prefix_lens = {call.put(prefixes), {}, Dtype::i64};
     call.args.flags = kFlag;
     if (!packed) call.args.cu_seqlens = {}, call.args.N = 0, call.args.batch = std::int64_t(lens.size()), call.args.T = lens[0];
     GdnForward op(*call.device);

@@ -93,11 +93,12 @@ TEST(GdnCheckpoints, FromTheSequencesBeginning) {
 TEST(GdnCheckpoints, AbsolutePositionsBehindPrefixesOfWholeChunks) {
   // None; to the end of an interval; into one; beyond several; an empty sequence at a boundary; one that ends just before a boundary.
   const std::vector<std::int64_t> lens{130, 64, 130, 65, 0, 63}, prefixes{0, 64, 64, 128 * 7 + 64, 128, 64};
-  for (const Dtype dtype : {Dtype::i32, Dtype::i64}) {
-    Checkpointed call(lens, 128, prefixes, dtype);
+  for (const gdn::Form form : {gdn::Form::full, gdn::Form::split}) {
+    const bool full = form == gdn::Form::full;
+    Checkpointed call(lens, 128, prefixes, full ? Dtype::i32 : Dtype::i64);
     ASSERT_EQ(call.expected.size(), 4u);
-    if (dtype == Dtype::i64) call.through_slots();
-    call.check();
+    if (full) call.through_slots();
+    call.check({form, {}});
     call.check_states();
   }
 }
@@ -105,43 +106,39 @@ TEST(GdnCheckpoints, AbsolutePositionsBehindPrefixesOfWholeChunks) {
 TEST(GdnCheckpoints, AbsolutePositionsBehindAnyPrefix) {
   // Inside the first, the second and the last chunk; on the last token; one token too few; behind one token; twice in a sequence.
   const std::vector<std::int64_t> lens{70, 130, 150, 37, 36, 1, 135}, prefixes{63, 27, 1, 91, 91, 64 * 1000 - 1, 100};
-  for (const gdn::StateOrder order : {gdn::StateOrder::k_first, gdn::StateOrder::v_first}) {
-    SCOPED_TRACE(gdn::name_of(order));
-    const bool wide = order == gdn::StateOrder::k_first;
-    Checkpointed call(lens, wide ? 128 : 64, prefixes, Dtype::i64, gdn::Kind::ordinary, wide ? Dtype::f32 : Dtype::bf16);
-    if (!wide) call.through_slots();
-    call.args.state_order = call.in.state_order = order;
-    call.check();
+  for (const gdn::Form form : {gdn::Form::full, gdn::Form::split}) {
+    SCOPED_TRACE(gdn::name_of(form));
+    const bool full = form == gdn::Form::full;
+    Checkpointed call(lens, full ? 64 : 128, prefixes, Dtype::i64, gdn::Kind::ordinary, full ? Dtype::bf16 : Dtype::f32);
+    if (full) call.through_slots();
+    call.args.state_order = call.in.state_order = full ? gdn::StateOrder::v_first : gdn::StateOrder::k_first;
+    call.check({form, {}});
     call.check_states();
   }
 }
 
 TEST(GdnCheckpoints, InsideOfChunksWithNormsAndDecayThatErases) {
-  Checkpointed call({131}, 64, {50}, Dtype::i32, gdn::Kind::strong_decay, Dtype::f32);
-  std::vector<float> keys = widened(call.k, gdn::DType::bf16);
-  for (std::size_t i = 0; i < keys.size(); ++i) keys[i] *= std::exp2(static_cast<float>(static_cast<int>(i / Call::D % 9) - 4));
-  call.args.k = {call.put(halves(keys, gdn::DType::bf16))};
-  call.args.l2norm = 1;
-  call.check({}, 5e-3);
-  call.check_states();
+  for (const gdn::Form form : {gdn::Form::full, gdn::Form::split}) {
+    Checkpointed call({131}, 64, {50}, Dtype::i32, gdn::Kind::strong_decay, Dtype::f32);
+    std::vector<float> keys = widened(call.k, gdn::DType::bf16);
+    for (std::size_t i = 0; i < keys.size(); ++i) keys[i] *= std::exp2(static_cast<float>(static_cast<int>(i / Call::D % 9) - 4));
+    call.args.k = {call.put(halves(keys, gdn::DType::bf16))};
+    call.args.l2norm = 1;
+    call.check({form, {}}, 5e-3);
+    call.check_states();
+  }
 }
 
-TEST(GdnCheckpoints, DoNotChangeOtherResults) {
-  Checkpointed with({131, 40}, 64, {50, 60}), at_ends({131, 40}, 64);
-  Call without({131, 40});
-  for (Call* call : std::initializer_list<Call*>{&with, &at_ends, &without}) call->run(), call->fetch();
-  EXPECT_EQ(with.o, without.o);
-  EXPECT_EQ(with.state, without.state);
-  EXPECT_EQ(at_ends.o, without.o);
-  EXPECT_EQ(at_ends.state, without.state);
-}
-
-TEST(GdnCheckpoints, WithPrefixesTakeTheFormThatHasThem) {
-  Checkpointed call({66}, 64, {5});
-  const GdnForward op(*call.device, {gdn::Form::full, {}});
-  EXPECT_EQ(op.kernels_of(call.args).form, gdn::Form::split);
-  call.args.prefix_lens = {};
-  EXPECT_EQ(op.kernels_of(call.args).form, gdn::Form::full);
+TEST(GdnCheckpoints, AtEndsOfChunksDoNotChangeOtherResults) {
+  for (const gdn::Form form : {gdn::Form::full, gdn::Form::split}) {
+    Checkpointed behind_prefixes({131, 40}, 64, {64, 192}), from_beginnings({131, 40}, 64);
+    Call without({131, 40});
+    for (Call* call : std::initializer_list<Call*>{&behind_prefixes, &from_beginnings, &without}) call->run({form, {}}), call->fetch();
+    EXPECT_EQ(behind_prefixes.o, without.o);
+    EXPECT_EQ(behind_prefixes.state, without.state);
+    EXPECT_EQ(from_beginnings.o, without.o);
+    EXPECT_EQ(from_beginnings.state, without.state);
+  }
 }
 
 TEST(GdnCheckpoints, PrefixesWithoutCheckpointsChangeNothing) {
