@@ -53,7 +53,9 @@ enum {
  *   packed  cu_seqlens given: batch = 1; T = rows of the tensors; N sequences, sequence n is rows
  *           cu_seqlens[n] .. cu_seqlens[n+1]-1. Offsets are read on the device; they must not decrease and stay in
  *           0..T. Lengths of 0 are allowed: then the final state is the initial one. Rows before the first and from the last offset
- *           on are neither read into a result nor written.
+ *           on are neither read into a result nor written. The kernels find an offset that breaks the rule: every sequence whose two
+ *           offsets come before the first bad one gets its results, nothing is written for the others, nothing outside of the tensors is
+ *           read or written, and the next call on the stream says which offset it was, see tilewright_gdn_forward_check.
  *   batch   cu_seqlens not given: `batch` sequences of T tokens each; N must be 0 or `batch`.
  *
  * Strides. q, k, v, o: the last axis is contiguous, the others positive multiples of 16 bytes. g, beta: any. States and checkpoints:
@@ -138,9 +140,18 @@ TILEWRIGHT_API tilewright_status tilewright_gdn_forward_workspace(const tilewrig
 /* Enqueues the forward. o and the final states are fully written for every sequence; two calls with the same arguments
  * give the same bits.
  * Errors: INVALID_ARGUMENT (NULL or misaligned pointer, sizes, dtypes or strides that do not fit, memory of another device, workspace too
- * small, an output that overlaps another argument), UNSUPPORTED (no kernel for it), COMPILE_FAILED, DEVICE_ERROR. */
+ * small, an output that overlaps another argument; offsets of an earlier call), UNSUPPORTED (no kernel for it), COMPILE_FAILED,
+ * DEVICE_ERROR. */
 TILEWRIGHT_API tilewright_status tilewright_gdn_forward(tilewright_handle *handle,
                                                         const tilewright_gdn_forward_args *args);
+
+/* Whether kernels that have run on the stream met bad offsets in cu_seqlens: INVALID_ARGUMENT, once, with a message such as
+ * "gdn_forward: cu_seqlens[3] of an earlier call on this stream is 70, expected 100 to T = 512: ...". tilewright_gdn_forward asks the same
+ * first, and enqueues nothing then; this is for the last call and for graphs, whose replays are no calls: a graph reports to the stream that
+ * it was captured on. Costs a load; does not wait, so synchronise the stream first where kernels may still run. A simulated device
+ * reports at the end of the call itself.
+ * Errors: INVALID_ARGUMENT (handle NULL; bad offsets). */
+TILEWRIGHT_API tilewright_status tilewright_gdn_forward_check(tilewright_handle *handle, tilewright_stream stream);
 
 #ifdef __cplusplus
 } /* extern "C" */

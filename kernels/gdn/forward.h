@@ -12,7 +12,7 @@
 
 #include "kernels/gdn/checkpoints.h"
 #include "kernels/gdn/norms.h"
-#include "kernels/gdn/sequences.h"
+#include "kernels/gdn/offset_check.h"
 
 namespace tilewright::gdn {
 
@@ -30,6 +30,7 @@ Program forward(ForwardConfig c) {
     std::optional<Checkpoints> checkpoints;
     if (c.checkpoints) checkpoints.emplace(k, c);
     Offsets offsets(k);
+    CheckedSequence sequence(k, offsets, tokens, c.stages);
     Real scale = k.scalar_f32("scale");
     Index query_group = k.scalar_i32("query_group"), key_group = k.scalar_i32("key_group"), value_group = k.scalar_i32("value_group");
 
@@ -54,7 +55,7 @@ Program forward(ForwardConfig c) {
     Ring out = k.ring("out", 2, chain, {save}, o);
 
     loader([&] {
-      Sequence s = offsets.sequence(k, n);
+      Sequence s = sequence.within(k, n);
       Index query_head = head / query_group, key_head = head / key_group, value_head = head / value_group;
       const auto load_rows = [&](Stage at, Index i) {
         Index row = i * kChunk;
@@ -66,12 +67,12 @@ Program forward(ForwardConfig c) {
         in.tma_load(at, tm, Tm.tile({s.slot + i, head, 0, 0}, {1, 1, kChunk, kChunk}));
         in.tma_load(at, b, B.tile({s.slot + i, head, 0}, {1, 1, kChunk}));
       };
-      Index chunks = s.chunks() + 1;  // one more than there are: the chain looks one chunk ahead, past the end it reads zeros
-      Index ahead = min(chunks, c.stages);
+      // One chunk more than there are: the chain looks one chunk ahead, past the end it reads zeros.
+      Index ahead = min(s.chunks() + 1, c.stages);
       for_(ahead, [&](Index i) { load_rows(in.acquire(), i); });  // while the prologue still runs
       k.grid_wait();
       for_(ahead, [&](Index i) { load_prepared(Stage{i}, i); });
-      for_range(ahead, chunks, 1, [&](Index i) {
+      for_range(ahead, sequence.walk(s, n).chunks + 1, 1, [&](Index i) {
         Stage at = in.acquire();
         load_rows(at, i);
         load_prepared(at, i);
@@ -79,10 +80,10 @@ Program forward(ForwardConfig c) {
     });
 
     aux([&] {
-      Sequence s = offsets.sequence(k, n);
+      Index chunks = sequence.walk(k, n).chunks;
       auto qk = k.frag<f32>({kChunk, kChunk}, "q k^T");
       auto b_row = k.frag<f32>({kChunk, 1}, "b_i"), q_norm = k.frag<f32>({kChunk, 1}, "1 / |q_i|");
-      for_(s.chunks() + 1, [&](Index) {
+      for_(chunks + 1, [&](Index) {
         Stage at = in.wait();
         gemm_zero(qk, q[at], key[at].t());
         Batch product = k.batch();
@@ -115,7 +116,6 @@ Program forward(ForwardConfig c) {
     });
 
     chain([&] {
-      Sequence s = offsets.sequence(k, n);
       auto St = k.frag<f32>({columns, dk}, "S^T"), Ut = k.frag<f32>({columns, kChunk}, "U^T"), Ot = k.frag<f32>({columns, kChunk}, "O^T");
       auto Sb = k.frag<T>({columns, dk}, "S^T, 16 bit"), Vt = k.frag<T>({columns, kChunk}, "V^T");
       auto e = k.frag<f32>({1, kChunk}, "2^b"), e_out = k.frag<f32>({1, kChunk}, "scale 2^b"), e_rest = k.frag<f32>({1, kChunk}, "2^(b_C - b)");
@@ -124,6 +124,7 @@ Program forward(ForwardConfig c) {
         Index row = read_slots.at(n);
         if_(row >= 0, [&] { S0.load(k, St, row, head, column); });
       });
+      const auto [good, chunks, s] = sequence.walk(k, n);
 
       std::optional<Checkpoints::Position> position;
       if (checkpoints) position = checkpoints->begin(n);
@@ -147,7 +148,7 @@ Program forward(ForwardConfig c) {
       };
       const auto decay_state = [&](Stage d, Index i) {  // past the last chunk nothing is used, and S^T stays
         Real factor = decay[d].read(c.l2norm ? 5 : 0, kChunk - 1);
-        tilewright::scale(St, wide ? factor : select(i < s.chunks(), factor, 1.0));
+        tilewright::scale(St, wide ? factor : select(i < chunks, factor, 1.0));
       };
       // Under U^T: what the chunk's W^T needs. One warpgroup alone goes on to V'^T, with the first half of S^T Q^T under W^T and the second under the
       // rounding of V'^T; two fill each other's gaps, and have no registers for it.
@@ -167,7 +168,7 @@ Program forward(ForwardConfig c) {
       if (!wide) read_out(current.get(), first_half);
       look_ahead(k.index(0), current.get(), first);
 
-      for_(s.chunks(), [&](Index i) {
+      for_(chunks, [&](Index i) {
         Stage at = current.get(), d = ready.get();
         std::optional<Batch> values;
         if (wide) values = start_values(at, d);
@@ -200,16 +201,16 @@ Program forward(ForwardConfig c) {
         previous.set(to);
         look_ahead(i + 1, next, u_next);
       });
-      if_(s.chunks() > 0, [&] { out.commit(previous.get()); });
+      if_(chunks > 0, [&] { out.commit(previous.get()); });
       if_(Sn.present(), [&] {
         Index row = write_slots.at(n);
-        if_(row >= 0, [&] { Sn.store(St, Sb, row, head, column); });
+        if_(good & (row >= 0), [&] { Sn.store(St, Sb, row, head, column); });
       });
     });
 
     save([&] {
-      Sequence s = offsets.sequence(k, n);
-      for_(s.chunks(), [&](Index i) {
+      const auto [good, chunks, s] = sequence.walk(k, n);
+      for_(chunks, [&](Index i) {
         Stage at = out.wait();
         tma_store(O.ragged_tile(s.first, s.count, {i * kChunk, head, column}, {kChunk, 1, columns}), o[at]);
         k.store_wait(0);

@@ -11,7 +11,7 @@
 #include "kernels/gdn/gate.h"
 #include "kernels/gdn/inverse.h"
 #include "kernels/gdn/norms.h"
-#include "kernels/gdn/sequences.h"
+#include "kernels/gdn/offset_check.h"
 
 namespace tilewright::gdn {
 
@@ -59,11 +59,13 @@ Program prologue(PrologueConfig c) {
       norm = k.shared<f32>("norm", {1, kChunk});
       eps = k.scalar_f32("l2norm_eps");
     }
+    OffsetCheck check(k, offsets, tokens, N);
     k.ctas_per_sm(kCtasPerSm);
 
     Role all = k.role("all", warpgroups(1));
     Ring ring = k.ring("k", 1, all, {all}, key);
     all([&] {
+      Index good = check.run(k, cta == 0);
       NextItem next(k);
       const int turns = (heads + 1) / 2;  // two threads a token, a head each at a time
       std::vector<Var<Real>> gate, strength;
@@ -73,7 +75,7 @@ Program prologue(PrologueConfig c) {
       // The place of an item. Its K, g and beta are asked for long before they are used.
       const auto locate = [&](Index number) {
         Index rest = number / packs, place = rest / key_heads, key_head = rest - place * key_heads, from = (number - rest * packs) * heads;
-        auto [slot, n, exists] = slot_at(k, offsets, place, tokens, N, levels, top);
+        auto [slot, n, exists] = slot_at(k, offsets, place, tokens, good, levels, top);
         Sequence s = offsets.sequence(k, n);
         Index before = (slot - s.slot) * kChunk;
         next.set({slot, key_head * group + from, group - from, s.first + before, select(exists, s.count - before, 0)});

@@ -88,7 +88,7 @@ struct GdnForward::Plan {
 };
 
 GdnForward::GdnForward(runtime::Device& device, GdnForwardOptions options)
-    : options_(std::move(options)), programs_(device, options_.build) {}
+    : options_(std::move(options)), programs_(device, options_.build), faults_(device) {}
 GdnForward::~GdnForward() = default;
 
 std::uint64_t GdnForward::workspace_bytes(const GdnForwardArguments& a) {
@@ -133,7 +133,7 @@ std::shared_ptr<const GdnForward::Plan> GdnForward::bind(const GdnForwardArgumen
   check_gdn_forward_addresses(a, plan->tensors);
   if (a.sequences() == 0) return plan;  // neither rows nor states
   const auto set = bindings(a);
-  const GdnForwardTables tables(a, plan->tensors, plan->workspace);
+  const GdnForwardTables tables(a, plan->tensors, gdn_forward_addresses(a, plan->workspace, faults_.address(nullptr)));
   runtime::Device& device = programs_.device();
   plan->steps.push_back({set->prologue, set->prologue_plan.bind(device, tables.tensors(), tables.scalars())});
   // The chain kernel reads only the arguments before it waits for the prologue.
@@ -144,23 +144,26 @@ std::shared_ptr<const GdnForward::Plan> GdnForward::bind(const GdnForwardArgumen
 Steps GdnForward::prepare(const GdnForwardArguments& a) { return bind(a)->steps; }
 
 void GdnForward::run(const GdnForwardArguments& a, void* stream) {
+  check_offsets(stream);
   runtime::Device& device = programs_.device();
+  const bool simulated = device.kind() == "sim";
   const Shape shape = shape_of(a);
   std::shared_ptr<const Plan> plan = plans_.find(shape);
   const bool first = !plan;
   if (first) plan = bind(a);
-  const auto addresses = gdn_forward_addresses(a, plan->workspace);
+  const auto addresses = gdn_forward_addresses(a, plan->workspace, faults_.address(stream));
   GdnForwardTensors tensors = plan->tensors;
   for (std::size_t i = 0; i < kGdnTensors; ++i)
     if (tensors.all[i].given) tensors.all[i].address = addresses[i];
   if (!first) check_gdn_forward_addresses(a, tensors);
   if (first || (a.flags & kCheckPointers) != 0) check_places(device, tensors);
   if (first) plans_.put(shape, plan);
-  if (device.kind() == "sim") check_gdn_forward_lists(a, tensors);
+  if (simulated) check_gdn_forward_lists(a, tensors);
   std::array<runtime::DeviceAddress, 32> table{};
   for (std::size_t i = 0; i < GdnForwardTables::entries(); ++i)
     table.at(i) = addresses[static_cast<std::size_t>(GdnForwardTables::tensor_of_entry(i))];
   launch_steps_at(device, plan->steps, table, stream);
+  if (simulated) faults_.check(stream, "");
 }
 
 }  // namespace tilewright::ops

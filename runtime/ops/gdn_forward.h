@@ -7,6 +7,7 @@
 #include "kernels/gdn/gate.h"
 #include "kernels/gdn/inputs.h"
 #include "kernels/gdn/plan.h"
+#include "runtime/ops/offset_faults.h"
 #include "runtime/ops/operand.h"
 #include "runtime/ops/operator.h"
 
@@ -78,9 +79,12 @@ class GdnForward {
   static std::uint64_t workspace_bytes(const GdnForwardArguments&);
   /// Enqueues the call on a stream: neither allocates device memory nor synchronises. The first call of a configuration
   /// compiles; the first of a shape binds; others replace addresses. Throws ArgumentError, UnsupportedError, BuildError, and
-  /// Error for what the device reports.
+  /// Error for what the device reports; ArgumentError, too, for bad offsets of an earlier call (see check_offsets), and then enqueues nothing. The
+  /// simulated device, which is done when the call returns, reports the call's own.
   void run(const GdnForwardArguments&, void* stream = nullptr);
-  /// The launches of a call, to be timed one by one.
+  /// Throws ArgumentError, once, where a kernel that has run on the stream has met bad offsets. Does not wait for kernels.
+  void check_offsets(void* stream = nullptr) { faults_.check(stream, kEarlier); }
+  /// The launches of a call, to be timed one by one. Bad offsets are reported as those of a call on the null stream.
   Steps prepare(const GdnForwardArguments&);
   /// What the call's kernels have fixed.
   GdnForwardKernels kernels_of(const GdnForwardArguments&) const;
@@ -90,8 +94,10 @@ class GdnForward {
   struct Plan;
   std::shared_ptr<const Bindings> bindings(const GdnForwardArguments&);
   std::shared_ptr<const Plan> bind(const GdnForwardArguments&);
+  static constexpr const char* kEarlier = " of an earlier call on this stream";
   GdnForwardOptions options_;
   LoadedPrograms programs_;
+  OffsetFaults faults_;
   KernelTable<GdnForwardKernels, Bindings> bindings_;
   PlanCache<Plan> plans_;
 };

@@ -16,7 +16,7 @@ struct Entry {
 };
 constexpr int kF32 = static_cast<int>(Dtype::f32), kBf16 = static_cast<int>(Dtype::bf16), kF16 = static_cast<int>(Dtype::f16);
 constexpr std::array kEntries{
-    Entry{"q", q}, Entry{"k", k}, Entry{"v", v}, Entry{"o", o}, Entry{"tm", T}, Entry{"b", b},
+    Entry{"q", q}, Entry{"k", k}, Entry{"v", v}, Entry{"o", o}, Entry{"tm", T}, Entry{"b", b}, Entry{"status", status}, Entry{"offset_fault", offset_fault},
     Entry{"g", g, kF32}, Entry{"g_bf16", g, kBf16}, Entry{"g_f16", g, kF16},
     Entry{"beta", beta, kF32}, Entry{"beta_bf16", beta, kBf16}, Entry{"beta_f16", beta, kF16},
     Entry{"A_log", A_log, kF32}, Entry{"A_log_bf16", A_log, kBf16}, Entry{"A_log_f16", A_log, kF16},
@@ -104,8 +104,7 @@ std::vector<std::string_view> gdn_forward_scalar_names() {
 std::size_t GdnForwardTables::entries() { return kEntries.size(); }
 GdnTensor GdnForwardTables::tensor_of_entry(std::size_t entry) { return kEntries[entry].tensor; }
 
-GdnForwardTables::GdnForwardTables(const GdnForwardArguments& a, const GdnForwardTensors& t, const GdnForwardWorkspace& w) {
-  const auto addresses = gdn_forward_addresses(a, w);
+GdnForwardTables::GdnForwardTables(const GdnForwardArguments& a, const GdnForwardTensors& t, const GdnForwardAddresses& addresses) {
   for (std::size_t i = 0; i < kGdnTensors; ++i) {
     shapes_[i] = t.all[i].shape;
     strides_[i] = t.all[i].strides;
@@ -113,6 +112,7 @@ GdnForwardTables::GdnForwardTables(const GdnForwardArguments& a, const GdnForwar
   const std::int64_t H = a.heads(), C = gdn::kChunk;
   strides_[static_cast<std::size_t>(T)] = {H * C * C, C * C, C, 1};
   strides_[static_cast<std::size_t>(b)] = {H * C, C, 1, 0};
+  for (const GdnTensor words : {status, offset_fault}) strides_[static_cast<std::size_t>(words)] = {1, 0, 0, 0};
   // The kernels see the batch's rows as one axis.
   for (const GdnTensor which : {q, k, v, o}) {
     auto &shape = shapes_[static_cast<std::size_t>(which)], &strides = strides_[static_cast<std::size_t>(which)];
@@ -121,7 +121,7 @@ GdnForwardTables::GdnForwardTables(const GdnForwardArguments& a, const GdnForwar
   }
   for (const Entry& entry : kEntries) {
     const auto i = static_cast<std::size_t>(entry.tensor);
-    const bool rows = entry.tensor == q || entry.tensor == k || entry.tensor == v || entry.tensor == o, inner = entry.tensor == T || entry.tensor == b;
+    const bool rows = entry.tensor == q || entry.tensor == k || entry.tensor == v || entry.tensor == o, inner = entry.tensor >= T;
     const bool given = (t.all[i].given || inner) && (entry.dtype < 0 || entry.dtype == static_cast<int>(t.all[i].dtype));
     const std::size_t rank = rows ? 3 : t.all[i].rank;
     views_.push_back({addresses[i], given, std::span(shapes_[i]).first(rank), std::span(strides_[i]).first(rank)});

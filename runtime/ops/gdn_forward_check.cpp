@@ -128,15 +128,16 @@ GdnForwardWorkspace gdn_forward_workspace(const GdnForwardArguments& a) {
   const auto rows = static_cast<std::uint64_t>(a.slots()) * static_cast<std::uint64_t>(a.heads()) * gdn::kChunk;
   w.T = layout.add(a.save_T ? 0 : rows * gdn::kChunk * 2);
   w.b = layout.add(a.save_b ? 0 : rows * 4);
+  w.status = layout.add(a.sequences() != 0 ? 4 : 0);
   w.bytes = layout.bytes();
   return w;
 }
 
-std::array<runtime::DeviceAddress, kGdnTensors> gdn_forward_addresses(const GdnForwardArguments& a, const GdnForwardWorkspace& w) {
+GdnForwardAddresses gdn_forward_addresses(const GdnForwardArguments& a, const GdnForwardWorkspace& w, runtime::DeviceAddress offset_fault) {
   return {a.q.address, a.k.address, a.v.address, a.g.address, a.beta.address, a.A_log.address, a.dt_bias.address, a.cu_seqlens.address,
           a.initial_state.address, a.read_slots.address, a.final_state.address, a.write_slots.address, a.checkpoints.address,
           a.checkpoint_starts.address, a.checkpoint_slots.address, a.o.address, a.save_T ? a.save_T.address : a.workspace + w.T,
-          a.save_b ? a.save_b.address : a.workspace + w.b};
+          a.save_b ? a.save_b.address : a.workspace + w.b, a.workspace + w.status, offset_fault};
 }
 
 void check_gdn_forward_sizes(const GdnForwardArguments& a) {
@@ -177,12 +178,14 @@ GdnForwardTensors check_gdn_forward(const GdnForwardArguments& a) {
   put(checkpoint_starts, a.checkpoint_starts, {.name = "checkpoint_starts", .shape = {N}, .dtypes = kInteger, .layout = Layout::list, .required = bool(a.checkpoints)});
   put(checkpoint_slots, a.checkpoint_slots, {.name = "checkpoint_slots", .shape = {a.checkpoint_count}, .dtypes = kInteger, .layout = Layout::list, .required = false});
   put(o, a.o, {.name = "o", .shape = {a.batch, a.T, H, a.dv}, .dtypes = kHalf, .layout = Layout::rows, .output = true, .batched = true});
-  // Where the caller saves neither, both are parts of the workspace, which is checked as a whole.
+  // What the caller does not save is part of the workspace, which is checked as a whole.
   Operand saved_T = a.save_T, saved_b = a.save_b;
   if (!saved_T) saved_T.dtype = a.q.dtype;
   if (!saved_b) saved_b.dtype = Dtype::f32;
   put(T, saved_T, {.name = "save_T", .shape = {slots, H, gdn::kChunk, gdn::kChunk}, .dtypes = kHalf, .required = false, .output = true});
   put(b, saved_b, {.name = "save_b", .shape = {slots, H, gdn::kChunk}, .dtypes = {Dtype::f32}, .required = false, .output = true});
+  put(status, {0, {}, Dtype::i32}, {.name = "status", .shape = {1}, .dtypes = {Dtype::i32}, .required = false, .output = true});
+  put(offset_fault, {0, {}, Dtype::i32}, {.name = "offset_fault", .shape = {gdn::kFaultWords}, .dtypes = {Dtype::i32}, .required = false, .output = true});
   for (const GdnTensor other : {k, v, o, T}) same_dtype(t[other], t[q]);
   if (t[checkpoints].given && t[checkpoints].dtype != Dtype::f32 && t[checkpoints].dtype != a.q.dtype)
     unsupported(std::string("checkpoints.dtype is ") + name_of(t[checkpoints].dtype) + ": kernels write f32 or, as q, " + name_of(a.q.dtype));
@@ -199,7 +202,7 @@ void check_gdn_forward_addresses(const GdnForwardArguments& a, const GdnForwardT
   if (a.workspace_bytes < w.bytes) refuse("workspace_bytes is " + std::to_string(a.workspace_bytes) + ", expected at least " + std::to_string(w.bytes));
   if (a.workspace == 0 && w.bytes != 0) refuse("workspace is NULL, expected " + std::to_string(w.bytes) + " bytes of device memory");
   if (a.workspace % WorkspaceLayout::kAlignment != 0)
-    refuse("workspace is at address " + std::to_string(a.workspace) + ", expected a multiple of 256 bytes");
+    refuse("workspace is at address " + std::to_string(a.workspace) + ", expected " + std::to_string(w.bytes) + " bytes at a multiple of 256");
 
   Tensor workspace;
   workspace.name = "workspace";

@@ -11,7 +11,7 @@ namespace tilewright::ops {
 /// The tensors of a call, in the order of checks and tables.
 enum class GdnTensor : std::size_t {
   q, k, v, g, beta, A_log, dt_bias, cu_seqlens, initial_state, read_slots, final_state, write_slots, checkpoints,
-  checkpoint_starts, checkpoint_slots, o, T, b, count
+  checkpoint_starts, checkpoint_slots, o, T, b, status, offset_fault, count
 };
 inline constexpr std::size_t kGdnTensors = static_cast<std::size_t>(GdnTensor::count);
 
@@ -21,14 +21,15 @@ struct GdnForwardTensors {
   const Tensor& operator[](GdnTensor which) const { return all[static_cast<std::size_t>(which)]; }
 };
 
-/// Where T and b lie in the workspace.
+/// Where T, b and what the prologue tells the chain of the offsets lie in the workspace.
 struct GdnForwardWorkspace {
-  std::uint64_t T = 0, b = 0, bytes = 0;
+  std::uint64_t T = 0, b = 0, status = 0, bytes = 0;
 };
 GdnForwardWorkspace gdn_forward_workspace(const GdnForwardArguments&);
 
 /// Addresses of the call's tensors, in the order of GdnTensor.
-std::array<runtime::DeviceAddress, kGdnTensors> gdn_forward_addresses(const GdnForwardArguments&, const GdnForwardWorkspace&);
+using GdnForwardAddresses = std::array<runtime::DeviceAddress, kGdnTensors>;
+GdnForwardAddresses gdn_forward_addresses(const GdnForwardArguments&, const GdnForwardWorkspace&, runtime::DeviceAddress offset_fault);
 
 /// Checks sizes, heads and numbers: what the workspace follows from.
 void check_gdn_forward_sizes(const GdnForwardArguments&);
@@ -39,7 +40,7 @@ GdnForwardTensors check_gdn_forward(const GdnForwardArguments&);
 void check_gdn_forward_addresses(const GdnForwardArguments&, const GdnForwardTensors&);
 /// Memory of a call for a device that has to be told: every given tensor and the workspace.
 std::vector<std::pair<runtime::DeviceAddress, std::uint64_t>> gdn_forward_memory(const GdnForwardArguments&);
-/// Checks the lists that the device reads, where the host can read them too (the simulated device): offsets, slots, checkpoints.
+/// Checks the lists that the device reads and does not check, where the host can read them too (the simulated device): slots, checkpoints.
 void check_gdn_forward_lists(const GdnForwardArguments&, const GdnForwardTensors&);
 
 }  // namespace tilewright::ops

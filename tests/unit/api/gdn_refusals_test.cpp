@@ -87,7 +87,7 @@ const std::vector<Wrong> wrongs = {
     {"dt_bias_without_raw", [](Args& a) { a.gate_domain = 1, a.A_log.data = nullptr; }, "dt_bias is given, expected NULL without the raw gate"},
     {"cu_seqlens_dtype", [](Args& a) { a.cu_seqlens.dtype = TILEWRIGHT_F32; }, "cu_seqlens.dtype is 2 (f32), expected i32 or i64"},
     {"cu_seqlens_misaligned", [](Args& a) { a.cu_seqlens.data = shifted(a.cu_seqlens.data, 2); }, "cu_seqlens is at address"},
-    {"cu_seqlens_decrease", [](Args& a) { static_cast<std::int32_t*>(a.cu_seqlens.data)[1] = 71; }, "cu_seqlens[1] is 71, expected 0 to T = 70"},
+    {"cu_seqlens_decrease", [](Args& a) { static_cast<std::int32_t*>(a.cu_seqlens.data)[1] = 71; }, "cu_seqlens[1] is 71, expected 0 to T = 70: offsets must not decrease; sequences from 0 on have no results"},
     {"prefix_lens", [](Args& a) { a.prefix_lens = a.cu_seqlens; }, "prefix_lens is given: no kernel counts checkpoints from a prefix yet", kUnsupported},
 
     {"initial_state_dtype", [](Args& a) { a.initial_state.dtype = TILEWRIGHT_I32; }, "initial_state.dtype is 3 (i32), expected f32, bf16 or f16"},
@@ -142,9 +142,9 @@ const std::vector<Wrong> wrongs = {
     {"save_T_dtype", [](Args& a) { a.save_T = a.save_b; }, "save_T.dtype is 2 (f32), expected bf16 or f16"},
     {"save_b_dtype", [](Args& a) { a.save_b.dtype = TILEWRIGHT_BF16; }, "save_b.dtype is 0 (bf16), expected f32"},
     {"save_b_over_beta", [](Args& a) { a.save_b.data = a.beta.data; }, "save_b overlaps beta, expected memory of its own"},
-    {"workspace_null", [](Args& a) { a.workspace = nullptr; }, "workspace is NULL, expected 49152 bytes of device memory"},
-    {"workspace_misaligned", [](Args& a) { a.workspace = shifted(a.workspace, 16); }, "workspace is at address"},
-    {"workspace_small", [](Args& a) { a.workspace_bytes -= 1; }, "workspace_bytes is 49151, expected at least 49152"},
+    {"workspace_null", [](Args& a) { a.workspace = nullptr; }, "workspace is NULL, expected 49408 bytes of device memory"},
+    {"workspace_misaligned", [](Args& a) { a.workspace = shifted(a.workspace, 16); }, ", expected 49408 bytes at a multiple of 256"},
+    {"workspace_small", [](Args& a) { a.workspace_bytes -= 1; }, "workspace_bytes is 49407, expected at least 49408"},
     // Which of the tensors it meets first depends on where the heap put them.
     {"workspace_over_k", [](Args& a) { a.workspace = reinterpret_cast<void*>((reinterpret_cast<std::uintptr_t>(a.k.data) + 255) / 256 * 256); },
      "workspace overlaps "},
@@ -216,6 +216,20 @@ TEST(Refusals, NullHandlesAndStructs) {
   EXPECT_EQ(tilewright_gdn_forward_workspace(handle.get(), nullptr, &bytes), TILEWRIGHT_INVALID_ARGUMENT);
   EXPECT_EQ(tilewright_gdn_forward_workspace(handle.get(), &call.args, nullptr), TILEWRIGHT_INVALID_ARGUMENT);
   EXPECT_THAT(tilewright_last_error(), HasSubstr("bytes is NULL"));
+  EXPECT_EQ(tilewright_gdn_forward_check(nullptr, nullptr), TILEWRIGHT_INVALID_ARGUMENT);
+  EXPECT_THAT(tilewright_last_error(), HasSubstr("gdn_forward_check: handle is NULL"));
+}
+
+TEST(Refusals, BadOffsetsAreReportedOnce) {  // by a simulated device at the end of the call
+  const Handle handle = handle_of(TILEWRIGHT_DEVICE_SIM);
+  FullCall call;
+  auto* offsets = static_cast<std::int32_t*>(call.args.cu_seqlens.data);
+  offsets[2] = 63;
+  EXPECT_EQ(tilewright_gdn_forward(handle.get(), &call.args), TILEWRIGHT_INVALID_ARGUMENT);
+  EXPECT_THAT(tilewright_last_error(), HasSubstr("cu_seqlens[2] is 63, expected 64 to T = 70: offsets must not decrease; sequences from 1 on have no results"));
+  EXPECT_EQ(tilewright_gdn_forward_check(handle.get(), nullptr), TILEWRIGHT_OK);
+  offsets[2] = 70;
+  EXPECT_EQ(tilewright_gdn_forward(handle.get(), &call.args), TILEWRIGHT_OK) << tilewright_last_error();
 }
 
 }  // namespace
