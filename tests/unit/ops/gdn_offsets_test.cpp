@@ -74,6 +74,11 @@ TEST(GdnOffsets, GoodSequencesGetTheirResultsAndTheOthersNone) {
     for (const Offsets& cu : {Offsets{0, 70, 70, 200, 199, 269}, {0, 70, 69, 200, 266, 269}, {0, 70, 70, 200, 266, 270}, {-1, 70, 70, 200, 266, 269},
                               {0, 270, 70, 200, 266, 269}, {0, 70, 70, least, most, least}, {most, least, 0, 0, 64, 64}, {0, 70, 70, most, 0, 269}})
       call.expect(cu, right, op);
+    for (const std::uint64_t seed : {1, 2, 3, 4}) {  // a sequence is left after three stages, one or none
+      runtime::sim::set_schedule(*call.device, seed);
+      call.expect({0, 70, 70, 0, 130, 131}, right, op);
+    }
+    runtime::sim::set_schedule(*call.device, 0);
     if (form == gdn::Form::split) continue;
     for (const Offsets& cu : {Offsets{0, 70, 70, 200, 266 + kHigh, 269}, {0, 70 - kHigh, 70, 200, 266, 269}, {0, 70, 70, 200, 266, -1}, {kHigh, 70, 70, 200, 266, 269},
                               {0, 70, 70, 200, 266, (std::int64_t{1} << 62) + 269}})
