@@ -1,0 +1,70 @@
+// What the planner on the device and its reference on the host have in common: costs and bounds, all in integers, so that both make the same list.
+#pragma once
+#include <algorithm>
+#include <cstdint>
+#include <limits>
+
+namespace tilewright::gdn {
+
+/// What the chain kernel takes, in microseconds.
+struct CostModel {
+  double full_step;   ///< a chunk of a `final` item
+  double state_step;  ///< a chunk of which only the state is wanted: before a segment that starts from zero, and in `end` and `transition` items
+  double start;       ///< an item's beginning and end
+  double hop;         ///< composition of one record
+};
+
+/// One CTA an item, and two with half of the value columns each.
+inline constexpr CostModel kFullCosts{1.72, 1.05, 3.0, 1.2}, kSplitCosts{1.15, 0.85, 3.0, 1.0};
+
+/// The same in units of a full step / 2^shift.
+struct PlannerCosts {
+  std::int32_t shift = 0, state = 0, start = 0, hop = 0;
+};
+
+/// Chains that a list can hold, heads for which there can be one, and SMs that it counts on.
+inline constexpr int kMaxListedChains = 256, kMaxPlannedHeads = 128, kMaxPlannedSms = 256;
+/// Plans that are compared at a time.
+inline constexpr int kCandidates = 128;
+/// Up to so many chains the best candidate's neighbourhood is searched again: there the candidates lie far apart.
+inline constexpr int kRefinedChains = 32;
+/// Chunks after which nothing is left of a state, where that does not happen.
+inline constexpr int kNeverErased = 1 << 20;
+/// Segments of one chain.
+inline constexpr int kMaxSegments = 256;
+/// A list must save this part of the time without one, since what it takes is an estimate: 1 / 32.
+inline constexpr int kGain = 32;
+
+/// Which heads start segments from zero: those that erase soon enough, or all of one kind (for tests).
+enum class HeadClass : std::int32_t { chosen = 0, erasing = 1, matrix = 2 };
+
+/// Heads that erase in so many chunks start from zero, if a segment with a matrix would have `length` chunks. Either costs work without a result: a
+/// restart its warm-up, a matrix two more passes over the segment, less what the first and the last segments save.
+constexpr int erasing_limit(HeadClass classes, int length) {
+  return classes == HeadClass::erasing ? kNeverErased : classes == HeadClass::matrix ? -1 : length * 7 / 5;
+}
+
+/// Times from `lowest` to lowest + range for which plans are made: their distances grow.
+constexpr int coarse_candidate(int lowest, int range, int k) { return lowest + ((range * (k + 1) / kCandidates) * (k + 1)) / kCandidates; }
+/// Times around one of these, from the one below it to the one above it.
+constexpr int fine_candidate(int best, int lowest, int range, int k) {
+  const int around = std::max(range / 32, 1);
+  return std::max(best - around / 2 + around * (k + 1) / kCandidates, lowest);
+}
+
+/// Items and records of which there is always room enough, for a batch of any lengths.
+constexpr int item_capacity(int sms) { return 4 * sms + kMaxListedChains; }
+constexpr int record_capacity(int sms) { return 2 * sms; }
+
+/// Costs in the finest units in which no sum overflows, for a batch of up to `tokens` tokens in `sequences` sequences; shift -1, for which there is no
+/// list, where a step is too fine.
+inline PlannerCosts planner_costs(const CostModel& costs, std::int64_t tokens, std::int64_t sequences, int heads) {
+  const std::int64_t chunks = tokens / 64 + sequences;
+  const auto units = [&](double us, int shift) { return std::max(std::int32_t(us / costs.full_step * (1 << shift) + 0.5), std::int32_t(1)); };
+  int shift = 7;
+  while (shift >= 0 && (((tokens / 64 + 1) << shift) >= (1 << 23) || ((chunks << shift) + sequences * units(costs.start, shift)) * heads >= (1 << 30))) --shift;
+  if (shift < 0) return {-1, 1, 1, 1};
+  return {shift, units(costs.state_step, shift), units(costs.start, shift), units(costs.hop, shift)};
+}
+
+}  // namespace tilewright::gdn
