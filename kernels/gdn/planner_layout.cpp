@@ -112,11 +112,10 @@ int matrix_heads(const PlanRequest& r, int erasing) {
   return static_cast<int>(std::count_if(r.erase.begin(), r.erase.end(), [&](int w) { return w > erasing; }));
 }
 
-Layout lay_out(const PlanRequest& r, const Batch& batch, int time) {
+Layout lay_out(const PlanRequest& r, const Batch& batch, const Goal& goal) {
   const PlannerCosts& c = r.costs;
-  const int step = 1 << c.shift, heads = r.heads();
-  // A restart costs `warm` steps of the state, a segment with a matrix two passes over its chunks.
-  const int erasing = erasing_limit(r.classes, std::max(time - 2 * c.start, 0) / (step + c.state));
+  const int step = 1 << c.shift, heads = r.heads(), time = goal.time;
+  const int erasing = erasing_limit(r, goal.bold ? bold_limit(c, time) : careful_limit(std::max(time - 2 * c.start, 0) / (step + c.state)));
   const int matrices = matrix_heads(r, erasing);
   const Layout none;
   for (int rounds = 1; rounds <= 2; ++rounds) {

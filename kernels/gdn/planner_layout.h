@@ -57,8 +57,16 @@ struct Layout {
   bool fits() const { return makespan != std::numeric_limits<int>::max(); }
 };
 
-/// Chains laid out so that all SMs end at about `time`; does not fit if they cannot.
-Layout lay_out(const PlanRequest& request, const Batch& batch, int time);
+/// A time, and whether all heads start segments from zero that can in it.
+struct Goal {
+  int time = 0;
+  bool bold = false;
+};
+/// Chains laid out so that all SMs end at about a time; does not fit if they cannot.
+Layout lay_out(const PlanRequest& request, const Batch& batch, const Goal& goal);
+
+/// Heads that erase in so many chunks start from zero, by the request's classes or else as `chosen`.
+inline int erasing_limit(const PlanRequest& r, int chosen) { return r.classes == HeadClass::erasing ? kNeverErased : r.classes == HeadClass::matrix ? -1 : chosen; }
 
 /// Heads of a sequence that are cut with matrices.
 int matrix_heads(const PlanRequest& request, int erasing);

@@ -27,12 +27,16 @@ Batch survey(const PlanRequest& r) {
   return b;
 }
 
-/// The best of the candidates time(0), time(1), ...; `best` if none is better.
+struct Best {
+  int makespan = std::numeric_limits<int>::max(), candidate = 0;
+  Goal goal;
+};
+/// The best of the candidates of the times time(0), time(1), ...; `best` if none is better.
 template <class F>
-std::pair<int, int> search(const PlanRequest& r, const Batch& b, std::pair<int, int> best, F&& time) {
+Best search(const PlanRequest& r, const Batch& b, Best best, F&& time) {
   for (int k = 0; k < kCandidates; ++k) {
-    const Layout l = lay_out(r, b, time(k));
-    if (l.makespan < best.first) best = {l.makespan, time(k)};
+    const Goal goal{time(k / 2), k % 2 == 1};
+    if (const Layout l = lay_out(r, b, goal); l.makespan < best.makespan) best = {l.makespan, k, goal};
   }
   return best;
 }
@@ -42,11 +46,12 @@ Layout best_layout(const PlanRequest& r, const Batch& b) {
   const auto saves = [&](int makespan) { return makespan < b.uncut - b.uncut / kGain; };
   if (b.listed.empty() || !saves(b.lowest)) return {};
   const int range = b.uncut - b.lowest;
-  std::pair<int, int> best{std::numeric_limits<int>::max(), 0};
-  best = search(r, b, best, [&](int k) { return coarse_candidate(b.lowest, range, k); });
-  if (static_cast<int>(b.listed.size()) * r.heads() <= kRefinedChains && best.second > 0)
-    best = search(r, b, best, [&](int k) { return fine_candidate(best.second, b.lowest, range, k); });
-  return saves(best.first) ? lay_out(r, b, best.second) : Layout{};
+  Best best = search(r, b, {}, [&](int pair) { return coarse_time(b.lowest, range, pair); });
+  if (static_cast<int>(b.listed.size()) * r.heads() <= kRefinedChains) {
+    const int time = best.goal.time, distance = distance_at(range, best.candidate / 2);
+    best = search(r, b, best, [&](int pair) { return fine_time(time, b.lowest, distance, pair); });
+  }
+  return saves(best.makespan) ? lay_out(r, b, best.goal) : Layout{};
 }
 
 /// The list of a layout, in its order.
@@ -151,7 +156,7 @@ SegmentPlan equal_plan(const PlanRequest& r) {
     Layout l;
     for (const int i : listed) {
       const int chunks = r.chunks[std::size_t(i)], segments = std::min(n, chunks), length = chunks / segments;
-      const Cut cut{segments, (chunks << r.costs.shift) / segments, 0, erasing_limit(r.classes, length)};
+      const Cut cut{segments, (chunks << r.costs.shift) / segments, 0, erasing_limit(r, careful_limit(length))};
       const int matrices = matrix_heads(r, cut.erasing);
       l.cuts.push_back(cut);
       l.items += r.heads() * segments + matrices * (2 * segments - 3);

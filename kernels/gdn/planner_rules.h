@@ -38,19 +38,18 @@ inline constexpr int kGain = 32;
 /// Which heads start segments from zero: those that erase soon enough, or all of one kind (for tests).
 enum class HeadClass : std::int32_t { chosen = 0, erasing = 1, matrix = 2 };
 
-/// Heads that erase in so many chunks start from zero, if a segment with a matrix would have `length` chunks. Either costs work without a result: a
-/// restart its warm-up, a matrix two more passes over the segment, less what the first and the last segments save.
-constexpr int erasing_limit(HeadClass classes, int length) {
-  return classes == HeadClass::erasing ? kNeverErased : classes == HeadClass::matrix ? -1 : length * 7 / 5;
-}
+/// Candidates in pairs: of one time, and with two answers to which heads start segments from zero.
+/// The careful one counts work without a result: `length` chunks a segment with a matrix would have, and it costs two passes over them, less what the
+/// first and the last segments save; a restart costs its warm-up. The bold one takes all heads that get a step done in `time` behind their warm-up.
+constexpr int careful_limit(int length) { return length * 7 / 5; }
+constexpr int bold_limit(const PlannerCosts& c, int time) { return (time - c.start - (1 << c.shift)) / c.state; }
 
-/// Times from `lowest` to lowest + range for which plans are made: their distances grow.
-constexpr int coarse_candidate(int lowest, int range, int k) { return lowest + ((range * (k + 1) / kCandidates) * (k + 1)) / kCandidates; }
-/// Times around one of these, from the one below it to the one above it.
-constexpr int fine_candidate(int best, int lowest, int range, int k) {
-  const int around = std::max(range / 32, 1);
-  return std::max(best - around / 2 + around * (k + 1) / kCandidates, lowest);
-}
+/// Times of the pairs, from `lowest` to lowest + range: their distances grow.
+inline constexpr int kTimes = kCandidates / 2;
+constexpr int coarse_time(int lowest, int range, int pair) { return lowest + ((range * (pair + 1) / kTimes) * (pair + 1)) / kTimes; }
+/// What lies between the neighbours of a coarse time; times in it.
+constexpr int distance_at(int range, int pair) { return std::max((range * (pair + 1)) >> 10, 1); }
+constexpr int fine_time(int best, int lowest, int distance, int pair) { return std::max(best - distance / 2 + distance * (pair + 1) / kTimes, lowest); }
 
 /// Items and records of which there is always room enough, for a batch of any lengths.
 constexpr int item_capacity(int sms) { return 4 * sms + kMaxListedChains; }

@@ -13,6 +13,7 @@
 #include "examples/linear_attention.h"
 #include "examples/softmax.h"
 #include "kernels/gdn/forward.h"
+#include "kernels/gdn/planner.h"
 #include "kernels/gdn/prologue.h"
 #include "kernels/gemm/gemm.h"
 #include "runtime/assemble/assemble.h"
@@ -71,6 +72,7 @@ const std::vector<Contract> contracts = {
     {"prologue_3", [] { return gdn::prologue<bf16>({.pack = 3}); }, 128, 44432, 2},
     {"prologue_2", [] { return gdn::prologue<bf16>({.pack = 2}); }, 128, 37648, 2},
     {"prologue_1", [] { return gdn::prologue<bf16>({.pack = 1}); }, 128, 30864, 2},
+    {"gdn_planner", [] { return gdn::planner(Element::f32); }, 128, 10496, 2},
     {"softmax", [] { return examples::softmax<bf16>({}); }, 64, 131088, 2},
     {"linear_attention", [] { return examples::linear_attention<bf16>({}); }, 168, 114752, 2},
 };
