@@ -145,29 +145,37 @@ class Planner {
                  select(others > 0, a_.whole(l.other_longest), 0)};
         Candidate c(k_, a_, space_, s);
         Reductions reduce(k_, space_.scratch());
-        space_.begin_at().set(k_.thread(), k_.index(kNoPlan)), space_.begin_at().set(k_.thread() + kPlannerThreads, k_.index(kNoPlan));
         Index range = uncut - lowest;
         Var<Index> best(k_.index(kNoPlan)), best_time(k_.index(0)), best_bold(k_.index(0)), distance(k_.index(1)), turn(k_.index(0));
-        Index again = select(l.count * heads_ <= kRefinedChains, k_.index(1), 2);
-        // A pair of threads a time; the best of all, the best around it, and that once more to record it.
+        // Estimates, a pair of threads for a time; estimates around the best; layouts for the best time of these and longer ones, until one fits.
+        constexpr int kLay = 2, kDone = 3;
         const auto time_of = [&](Index pair) {
           Index coarse = lowest + ((range * (pair + 1) / kTimes) * (pair + 1)) / kTimes;
           Index fine = max(best_time.get() - (distance.get() >> 1) + distance.get() * (pair + 1) / kTimes, lowest);
           return select(turn.get() == 0, coarse, fine);
         };
-        k_.while_([&] { return turn.get() < 3; }, [&] {
-          Pred recording = turn.get() == 2;
-          c(select(recording, best_time.get(), time_of(k_.thread() >> 1)), (recording & (best_bold.get() != 0)) | (!recording & ((k_.thread() & 1) == 1)), recording);
-          if_(!recording, [&] {
+        k_.while_([&] { return turn.get() < kDone; }, [&] {
+          Pred lays = turn.get() == kLay;
+          if_(lays, [&] {
+            k_.sync();
+            for (int i = 0; i < kMaxListedChains; i += kPlannerThreads) space_.begin_at().set(k_.thread() + i, k_.index(kNoPlan));
+            k_.sync();
+          });
+          c(select(lays, best_time.get(), time_of(k_.thread() >> 1)), (lays & (best_bold.get() != 0)) | (!lays & ((k_.thread() & 1) == 1)), lays);
+          if_(lays, [&] {
+            Pred fits = c.makespan.get() < kNoPlan;
+            best.set(select(fits, c.makespan.get(), best.get()));
+            best_time.set(select(fits, best_time.get(), best_time.get() + max(best_time.get() / kLonger, 1)));
+            if_(fits | !saves(best_time.get()), [&] { turn.set(k_.index(kDone)), best.set(select(fits, best.get(), kNoPlan)); });
+          }, [&] {
             Index least = 0 - reduce({}, {0 - c.makespan.get()})[0];
             Index who = kPlannerThreads - reduce({}, {select(c.makespan.get() == least, kPlannerThreads - k_.thread(), 0)})[0];
-            if_(least < best.get(), [&] {
-              Index time = time_of(who >> 1);
-              distance.set(max((range * ((who >> 1) + 1)) >> 10, 1)), best_time.set(time), best_bold.set(who & 1), best.set(least);
-            });
+            Index pair = who >> 1;
+            if_(least < best.get(), [&] { best_time.set(time_of(pair)), best_bold.set(who & 1), best.set(least); });
+            distance.set(max((range * (pair + 1)) >> 10, 1));
+            Pred none = (turn.get() == 1) & !(saves(best.get()) & saves(best_time.get()));
+            turn.set(select(none, k_.index(kDone), turn.get() + 1)), best.set(select(none, k_.index(kNoPlan), best.get()));
           });
-          add(turn, select(turn.get() == 0, again, 1));
-          turn.set(select((turn.get() == 2) & !saves(best.get()), k_.index(3), turn.get()));
         });
         if_(saves(best.get()), [&] {
           PlanList(k_, plan_, a_, space_, heads_, l.count).write(c);

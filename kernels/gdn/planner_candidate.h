@@ -51,7 +51,8 @@ class Candidate {
   };
   Region regions[3] = {{zero(), zero(), zero()}, {zero(), zero(), zero()}, {zero(), zero(), zero()}};
 
-  /// Lays out for a time, and for bold or careful a limit of erasing heads. `record`: the same for all threads, written to the shared space.
+  /// For a time, and a bold or careful limit of erasing heads: an estimate, by each thread of its own, or with `record` the layout, by all threads the
+  /// same one, written to the shared space.
   void operator()(Index time, Pred bold, Pred record) {
     Index careful = careful_limit(max(time - a_.start * 2, 0) / (step_ + a_.state));
     erasing.set(erasing_limit(k_, a_, select(bold, (time - a_.start - step_) / a_.state, careful)));
@@ -70,7 +71,9 @@ class Candidate {
       Index left = a_.slots - busy_.get();
       if_(left > 0, [&] { reserve_.set((tail_work_.get() + left - 1) / left + tail_longest_.get()); }, [&] { possible_.set(k_.index(0)); });
     });
-    if_(possible_.get() != 0, [&] { lay_erasing(time, record); });
+    if_(possible_.get() != 0, [&] {
+      if_(record, [&] { lay_erasing(time); }, [&] { estimate_erasing(time); });
+    });
     Pred fits = (possible_.get() != 0) & (items.get() <= a_.item_capacity) & (records.get() <= a_.record_capacity);
     Index matrices = max(finals_at.get() + final_time_.get(), max(pair_time_.get(), whole_end_.get()));
     makespan.set(select(fits, max(end_.get() + reserve_.get(), matrices), kNoPlan));
@@ -87,6 +90,8 @@ class Candidate {
   Var<Index> prepasses_ = zero(), finals_ = zero(), busy_ = zero(), later_ = zero(), prepass_time_ = zero(), final_time_ = zero(), pair_time_ = zero();
   // Whole chains that follow the list, and the time kept for them.
   Var<Index> tail_chains_ = zero(), tail_work_ = zero(), tail_longest_ = zero(), reserve_ = zero();
+  // Of the sequences in the list: chunks, and how many there are.
+  Var<Index> chunks_ = zero(), sequences_ = zero();
   // Where the line is: on which SM of which region, how much of its time is taken; the latest end.
   Var<Index> region_ = zero(), slot_ = zero(), taken_ = zero(), end_ = zero();
   // Of this region: its SMs, the first one's number, when they begin, how long they work.
@@ -94,7 +99,7 @@ class Candidate {
 
   /// Matrix heads' chains that end within `time`: how they are cut, and what they take.
   void cut_matrices(Index time, Pred record) {
-    for (Var<Index>* v : {&whole_, &whole_time_, &prepasses_, &finals_, &busy_, &later_, &prepass_time_, &final_time_, &pairs_at, &pair_time_, &records}) v->set(k_.index(0));
+    for (Var<Index>* v : {&whole_, &whole_time_, &prepasses_, &finals_, &busy_, &later_, &prepass_time_, &final_time_, &pairs_at, &pair_time_, &records, &chunks_, &sequences_}) v->set(k_.index(0));
     tail_chains_.set(s_.other_chains), tail_work_.set(s_.other_work), tail_longest_.set(s_.other_longest);
     Index rounds = rounds_.get(), matrices = matrices_.get();
     Index share = ((time - (rounds + 1) * a_.start) << a_.shift) / (rounds * a_.state + step_);
@@ -114,6 +119,8 @@ class Candidate {
           if_(n.get() == 0, [&] { possible_.set(k_.index(0)); }, [&] { take(n.get(), cut_share.get(), chunks, matrices); });
         });
       });
+      Pred in_list = n.get() > 0;
+      add(chunks_, select(in_list, chunks, 0)), add(sequences_, select(in_list, k_.index(1), 0));
       if_(record & (k_.thread() == 0), [&] { space_.segments().set(i, n.get()), space_.share().set(i, cut_share.get()); });
     });
   }
@@ -147,13 +154,8 @@ class Candidate {
       keep_max(pair_time_, max(a_.whole(first), pre + a_.whole(chunks - first)));
     }, [&] {
       add(prepasses_, heads * (n * 2 - 3)), add(busy_, heads * n), add(later_, heads * (n - 3));
-      Var<Index> from(k_.index(0));
-      for_(n, [&](Index j) {
-        Index to = cut_first(a_, n, share, a_.hop, chunks, j + 1), length = to - from.get();
-        from.set(to);
-        keep_max(prepass_time_, select(j + 1 < n, a_.start + length * a_.state, 0));
-        keep_max(final_time_, a_.whole(length) + a_.hop * max(j - 1, 0));
-      });
+      Index most = (share + step_ - 1) >> a_.shift;
+      keep_max(prepass_time_, a_.start + most * a_.state), keep_max(final_time_, a_.whole(most));
     });
   }
 
@@ -171,8 +173,42 @@ class Candidate {
     for (int r = 0; r < 3; ++r) regions[r].slots.set(slots[r]), regions[r].before.set(before[r]), regions[r].used.set(k_.index(0));
   }
 
+  /// Whether the SMs of the regions do for the erasing heads: in SMs of the first region, of which one does `net` steps of a head between restart and end.
+  void estimate_erasing(Index time) {
+    const Index slots[] = {regions[0].slots.get(), regions[1].slots.get(), regions[2].slots.get()};
+    Index room = time - reserve_.get() - a_.start, limit = erasing.get();
+    const auto first_of = [&](auto&& what) { return select(slots[0] > 0, what(0), select(slots[1] > 0, what(1), what(2))); };
+    Index first = first_of([&](int r) { return regions[r].before.get(); });
+    Pred fine = chunks_.get() < (1 << 17);
+    Index length = select(fine, chunks_.get() << kSlotParts, chunks_.get());
+    Var<Index> needed(k_.index(0)), warm(k_.index(0)), heads(k_.index(0)), least(k_.index(1));
+    const Shared<i32> erase = space_.erase().tile;
+    for_((s_.heads + 3) >> 2, [&](Index row) {
+      for (int i = 0; i < 4; ++i) {
+        Index w = erase.read(row, i), warmth = w * a_.state, net = (room - first - warmth) >> a_.shift;
+        Pred erases = (w >= 0) & (w <= limit);
+        add(needed, select(erases, quotient(length, max(net, 1)), 0)), add(warm, select(erases, warmth, 0)), add(heads, select(erases, k_.index(1), 0));
+        least.set(select(erases, min(least.get(), net), least.get()));
+      }
+    });
+    if_(heads.get() > 0, [&] {
+      Index mean = warm.get() / heads.get();
+      const auto coarse = [&](Index before) {
+        Index net = max((room - before - mean) >> a_.shift, 0);
+        return select(fine, net, net >> kSlotParts);
+      };
+      Index one = max(coarse(first), 1), there = k_.index(0);
+      for (int r = 0; r < 3; ++r) there = there + select(slots[r] > 0, quotient(max(slots[r], 0) * coarse(regions[r].before.get()), one), 0);
+      Index whole = select(fine, needed.get() >> kSlotParts, needed.get());
+      Pred some = (slots[0] > 0) | (slots[1] > 0) | (slots[2] > 0);
+      if_((least.get() < 1) | (whole > there) | !some, [&] { possible_.set(k_.index(0)); });
+      add(items, whole + heads.get() * sequences_.get());
+    });
+    end_.set(time - reserve_.get());
+  }
+
   /// Erasing heads' chains along the SMs of the regions, one SM after the other.
-  void lay_erasing(Index time, Pred record) {
+  void lay_erasing(Index time) {
     const Words erase = space_.erase();
     region_.set(k_.index(0));
     enter(time);
@@ -181,68 +217,62 @@ class Candidate {
       if_((s_.all != 0) | (a_.whole(chunks) > time), [&] {
         for_(s_.heads, [&](Index h) {
           Index warm = erase[h];
-          if_((warm <= erasing.get()) & (possible_.get() != 0), [&] { place(i * s_.heads + h, chunks, warm * a_.state, time, record); });
+          if_((warm <= erasing.get()) & (region_.get() < 3), [&] { place(i * s_.heads + h, chunks, warm * a_.state, time); });
         });
       });
     });
+    if_(region_.get() < 3, [&] { note_used(); }, [&] { possible_.set(k_.index(0)); });
   }
 
   Index room() const { return limit_.get() - taken_.get() - a_.start; }
 
-  void place(Index chain, Index chunks, Index warm, Index time, Pred record) {
+  void place(Index chain, Index chunks, Index warm, Index time) {
     Index restart = a_.start + warm;
-    if_(taken_.get() > 0, [&] {  // a beginning that saves less than the restart behind it is not worth it
+    {  // a beginning that saves less than the restart behind it is not worth it
       Index x = room() >> a_.shift;
-      if_((x < chunks) & ((x << a_.shift) <= warm), [&] { next(time); });
-    });
+      if_((taken_.get() > 0) & (x < chunks) & ((x << a_.shift) <= warm), [&] { next(time); });
+    }
     k_.while_([&] { return (region_.get() < 3) & (taken_.get() == 0) & (room() < step_); }, [&] { leave(time); });
-    Var<Index> done(k_.index(0)), segment(k_.index(1));
-    if_(region_.get() < 3, [&] {
-      Index x = min(chunks, room() >> a_.shift);
-      if_(record & (k_.thread() == 0), [&] {
-        if_(taken_.get() == 0, [&] { put(slot_.get(), chain, k_.index(0), x); }, [&] {
-          space_.begin_at().set(chain, region_before_.get() + taken_.get()), space_.begin_chunks().set(chain, x);
-        });
+    Index head = min(chunks, room() >> a_.shift);
+    Var<Index> done(head), segment(k_.index(1));
+    if_((k_.thread() == 0) & (region_.get() < 3), [&] {
+      if_(taken_.get() == 0, [&] { put(slot_.get(), chain, k_.index(0), head); }, [&] {
+        space_.begin_at().set(chain, region_before_.get() + taken_.get()), space_.begin_chunks().set(chain, head);
       });
-      add(taken_, a_.whole(x)), add(items, 1), done.set(x);
-      went();
     });
+    add(taken_, a_.whole(head)), add(items, 1);
+    keep_max(end_, region_before_.get() + taken_.get());
     const auto fits = [&] { return (limit_.get() - restart) >> a_.shift; };
-    k_.while_([&] { return (region_.get() < 3) & (done.get() < chunks); }, [&] {
+    k_.while_([&] { return (done.get() < chunks) & (region_.get() < 3); }, [&] {
       next(time);
-      k_.while_([&] { return (region_.get() < 3) & (fits() < 1); }, [&] { leave(time); });
+      k_.while_([&] { return (fits() < 1) & (region_.get() < 3); }, [&] { leave(time); });
       if_(region_.get() < 3, [&] {  // full SMs, and the rest on one more
         Index full = fits(), rest = chunks - done.get(), there = region_slots_.get() - slot_.get(), m = min(quotient(rest - 1, full), there);
-        Index over = rest - m * full, pieces = select(m < there, m + 1, m);
-        if_(record, [&] {
-          for_range(k_.thread(), pieces, kPlannerThreads, [&](Index t) {
-            put(slot_.get() + t, chain | ((segment.get() + t) << 8), done.get() + t * full, select(t < m, full, over));
-          });
+        Pred ends = m < there;
+        Index over = rest - m * full, pieces = select(ends, m + 1, m);
+        for_range(k_.thread(), pieces, kPlannerThreads, [&](Index t) {
+          put(slot_.get() + t, chain | ((segment.get() + t) << 8), done.get() + t * full, select(t < m, full, over));
         });
-        Index last = select(m < there, over, full);
-        if_(m > 0, [&] { keep_max(end_, region_before_.get() + restart + (full << a_.shift)); });
-        add(slot_, pieces - 1), add(items, pieces), add(segment, pieces), taken_.set(restart + (last << a_.shift));
-        done.set(select(m < there, chunks, done.get() + m * full));
-        went();
+        keep_max(end_, region_before_.get() + restart + (select(m > 0, full, over) << a_.shift));
+        add(slot_, pieces - 1), add(items, pieces), add(segment, pieces), taken_.set(restart + (select(ends, over, full) << a_.shift));
+        done.set(select(ends, chunks, done.get() + m * full));
       });
     });
-    if_(region_.get() == 3, [&] { possible_.set(k_.index(0)); });
   }
   void put(Index slot, Index chain, Index first, Index chunks) const {
     Index at = region_base_.get() + slot;
     space_.slot_chain().set(at, chain), space_.slot_first().set(at, first), space_.slot_chunks().set(at, chunks);
   }
-  /// An SM has been given something.
-  void went() {
-    keep_max(end_, region_before_.get() + taken_.get());
-    for (int r = 0; r < 3; ++r) regions[r].used.set(select(region_.get() == r, slot_.get() + 1, regions[r].used.get()));
-  }
   /// To the next SM.
   void next(Index time) {
-    taken_.set(k_.index(0)), add(slot_, 1);
+    add(slot_, 1), taken_.set(k_.index(0));
     if_(slot_.get() >= region_slots_.get(), [&] { leave(time); });
   }
-  void leave(Index time) { add(region_, 1), enter(time); }
+  void leave(Index time) { note_used(), add(region_, 1), enter(time); }
+  void note_used() {
+    Index used = slot_.get() + select(taken_.get() > 0, k_.index(1), 0);
+    for (int r = 0; r < 3; ++r) regions[r].used.set(select(region_.get() == r, used, regions[r].used.get()));
+  }
   /// At the beginning of the next region that has an SM.
   void enter(Index time) {
     slot_.set(k_.index(0)), taken_.set(k_.index(0));

@@ -43,10 +43,9 @@ struct Matrices {
       return;
     }
     prepasses += heads * (2 * n - 3), busy += heads * n, later += heads * (n - 3);
-    for (int j = 0; j < n; ++j) {
-      if (j + 1 < n) prepass_time = std::max(prepass_time, c.start + length(j) * c.state);
-      final_time = std::max(final_time, c.start + (length(j) << c.shift) + c.hop * std::max(j - 1, 0));
-    }
+    const int most = divide_up(cut.share, 1 << c.shift);
+    prepass_time = std::max(prepass_time, c.start + most * c.state);
+    final_time = std::max(final_time, c.start + (most << c.shift));
   }
 };
 
@@ -112,18 +111,36 @@ int matrix_heads(const PlanRequest& r, int erasing) {
   return static_cast<int>(std::count_if(r.erase.begin(), r.erase.end(), [&](int w) { return w > erasing; }));
 }
 
-Layout lay_out(const PlanRequest& r, const Batch& batch, const Goal& goal) {
+namespace {
+
+/// A candidate before its erasing heads are laid out.
+struct Frame {
+  bool possible = false;
+  Layout layout;
+  Matrices m;
+  int erasing = 0, matrices = 0, reserve = 0, whole_end = 0;
+  int chunks = 0, sequences = 0;  ///< of the sequences in the list
+
+  /// With erasing heads that end at `end` and have so many pieces.
+  void finish(const PlanRequest& r, int end, int pieces) {
+    layout.records = m.records;
+    layout.items = m.prepasses + m.finals + m.whole + pieces;
+    if (layout.items <= r.item_capacity && layout.records <= r.record_capacity)
+      layout.makespan = std::max({end + reserve, layout.finals_at + m.final_time, m.pair_time, whole_end});
+  }
+};
+
+Frame frame_of(const PlanRequest& r, const Batch& batch, const Goal& goal) {
   const PlannerCosts& c = r.costs;
   const int step = 1 << c.shift, heads = r.heads(), time = goal.time;
   const int erasing = erasing_limit(r, goal.bold ? bold_limit(c, time) : careful_limit(std::max(time - 2 * c.start, 0) / (step + c.state)));
   const int matrices = matrix_heads(r, erasing);
-  const Layout none;
   for (int rounds = 1; rounds <= 2; ++rounds) {
-    Layout l;
-    l.time = time;
-    Matrices m;
+    Frame f;
+    Layout& l = f.layout;
+    Matrices& m = f.m;
+    f.erasing = erasing, f.matrices = matrices, l.time = time;
     Tail tail = batch.others;
-    bool possible = true;
     for (const int n : batch.listed) {
       const int chunks = r.chunks[std::size_t(n)], whole = (chunks << c.shift) + c.start;
       Cut cut;
@@ -135,40 +152,70 @@ Layout lay_out(const PlanRequest& r, const Batch& batch, const Goal& goal) {
       } else if (cut = cut_matrix(c, chunks, time, rounds); cut.n > 0) {
         m.add(c, cut, chunks, matrices);
       } else {
-        possible = false;
-        break;
+        return {};
       }
+      if (cut.n > 0) f.chunks += chunks, ++f.sequences;
       cut.erasing = erasing;
       l.cuts.push_back(cut);
     }
-    if (!possible) return none;
     int free = r.slots - m.busy - m.later;
     if (rounds == 2) m.later = r.slots - m.busy, free = 0;
     if (rounds == 1 && free < 0) continue;
-    if (m.later < 0 || m.prepasses > rounds * r.slots || (m.whole > 0 && free == 0)) return none;
+    if (m.later < 0 || m.prepasses > rounds * r.slots || (m.whole > 0 && free == 0)) return {};
     const int turns = m.whole > 0 ? m.whole / free : 0, left = m.whole - turns * free;
+    f.whole_end = (turns + (left > 0 ? 1 : 0)) * m.whole_time;
     l.finals_at = rounds * m.prepass_time, l.pairs_at = m.pair_prepass;
     l.regions[0] = {free - left, turns * m.whole_time, {}};
     l.regions[1] = {left, (turns + 1) * m.whole_time, {}};
     l.regions[2] = {m.later, l.finals_at, {}};
     // Whole chains that follow the list begin as SMs become free, in an order that is not ours.
-    int reserve = 0;
     if (tail.chains > 0) {
-      if (r.slots <= m.busy) return none;
-      reserve = divide_up(tail.work, r.slots - m.busy) + tail.longest;
+      if (r.slots <= m.busy) return {};
+      f.reserve = divide_up(tail.work, r.slots - m.busy) + tail.longest;
     }
-    Line line(c, l, time - reserve);
-    for (std::size_t i = 0; i < batch.listed.size(); ++i)
-      for (int h = 0; h < heads; ++h)
-        if (l.cuts[i].n > 0 && r.erase[std::size_t(h)] <= erasing)
-          if (!line.place(int(i) * heads + h, r.chunks[std::size_t(batch.listed[i])], r.erase[std::size_t(h)])) return none;
-    l.records = m.records;
-    l.items = m.prepasses + m.finals + m.whole + line.pieces();
-    if (l.items > r.item_capacity || l.records > r.record_capacity) return none;
-    l.makespan = std::max({line.end() + reserve, l.finals_at + m.final_time, m.pair_time, (turns + (left > 0 ? 1 : 0)) * m.whole_time});
-    return l;
+    f.possible = true;
+    return f;
   }
-  return none;
+  return {};
+}
+
+}  // namespace
+
+int estimate(const PlanRequest& r, const Batch& batch, const Goal& goal) {
+  const PlannerCosts& c = r.costs;
+  Frame f = frame_of(r, batch, goal);
+  if (!f.possible) return f.layout.makespan;
+  const auto& regions = f.layout.regions;
+  const auto first = std::find_if(regions.begin(), regions.end(), [](const Region& region) { return region.slots > 0; });
+  // SMs of the first region that the erasing heads need: between restart and end one does `net` steps of a head.
+  const auto net = [&](const Region& region, int warm) { return (goal.time - f.reserve - region.before - c.start - warm) >> c.shift; };
+  const int parts = slot_parts(f.chunks), length = f.chunks << parts;
+  int needed = 0, warm = 0, erasing = 0;
+  for (const int w : r.erase) {
+    if (w > f.erasing) continue;
+    const int steps = first == regions.end() ? 0 : net(*first, w * c.state);
+    if (steps < 1) return f.layout.makespan;
+    needed += length / steps, warm += w * c.state, ++erasing;
+  }
+  int there = 0;
+  const auto coarse = [&](const Region& region) { return std::max(net(region, warm / erasing), 0) >> (kSlotParts - parts); };
+  for (const Region& region : regions)
+    if (erasing > 0 && region.slots > 0) there += region.slots * coarse(region) / std::max(coarse(*first), 1);
+  needed >>= parts;
+  if (needed <= there) f.finish(r, goal.time - f.reserve, needed + erasing * f.sequences);
+  return f.layout.makespan;
+}
+
+Layout lay_out(const PlanRequest& r, const Batch& batch, const Goal& goal) {
+  Frame f = frame_of(r, batch, goal);
+  if (!f.possible) return {};
+  Line line(r.costs, f.layout, goal.time - f.reserve);
+  for (std::size_t i = 0; i < batch.listed.size(); ++i)
+    for (int h = 0; h < r.heads(); ++h)
+      if (f.layout.cuts[i].n > 0 && r.erase[std::size_t(h)] <= f.erasing)
+        if (!line.place(int(i) * r.heads() + h, r.chunks[std::size_t(batch.listed[i])], r.erase[std::size_t(h)])) return {};
+  f.finish(r, line.end(), line.pieces());
+  return f.layout;
 }
 
 }  // namespace tilewright::gdn

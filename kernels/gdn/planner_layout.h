@@ -62,6 +62,8 @@ struct Goal {
   int time = 0;
   bool bold = false;
 };
+/// The least time that a layout for a goal seems to take; the largest int if there is none.
+int estimate(const PlanRequest& request, const Batch& batch, const Goal& goal);
 /// Chains laid out so that all SMs end at about a time; does not fit if they cannot.
 Layout lay_out(const PlanRequest& request, const Batch& batch, const Goal& goal);
 

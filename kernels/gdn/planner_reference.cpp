@@ -36,22 +36,22 @@ template <class F>
 Best search(const PlanRequest& r, const Batch& b, Best best, F&& time) {
   for (int k = 0; k < kCandidates; ++k) {
     const Goal goal{time(k / 2), k % 2 == 1};
-    if (const Layout l = lay_out(r, b, goal); l.makespan < best.makespan) best = {l.makespan, k, goal};
+    if (const int makespan = estimate(r, b, goal); makespan < best.makespan) best = {makespan, k, goal};
   }
   return best;
 }
 
-/// The layout with the least makespan among the candidates; does not fit if not cutting is as good.
+/// The layout that is estimated to be the best; does not fit if not cutting is as good.
 Layout best_layout(const PlanRequest& r, const Batch& b) {
   const auto saves = [&](int makespan) { return makespan < b.uncut - b.uncut / kGain; };
   if (b.listed.empty() || !saves(b.lowest)) return {};
   const int range = b.uncut - b.lowest;
   Best best = search(r, b, {}, [&](int pair) { return coarse_time(b.lowest, range, pair); });
-  if (static_cast<int>(b.listed.size()) * r.heads() <= kRefinedChains) {
-    const int time = best.goal.time, distance = distance_at(range, best.candidate / 2);
-    best = search(r, b, best, [&](int pair) { return fine_time(time, b.lowest, distance, pair); });
-  }
-  return saves(best.makespan) ? lay_out(r, b, best.goal) : Layout{};
+  const int time = best.goal.time, distance = distance_at(range, best.candidate / 2);
+  best = search(r, b, best, [&](int pair) { return fine_time(time, b.lowest, distance, pair); });
+  for (Goal goal = best.goal; saves(best.makespan) && saves(goal.time); goal.time += std::max(goal.time / kLonger, 1))
+    if (Layout l = lay_out(r, b, goal); l.fits()) return saves(l.makespan) ? l : Layout{};
+  return {};
 }
 
 /// The list of a layout, in its order.

@@ -26,8 +26,6 @@ struct PlannerCosts {
 inline constexpr int kMaxListedChains = 256, kMaxPlannedHeads = 128, kMaxPlannedSms = 256;
 /// Plans that are compared at a time.
 inline constexpr int kCandidates = 128;
-/// Up to so many chains the best candidate's neighbourhood is searched again: there the candidates lie far apart.
-inline constexpr int kRefinedChains = 32;
 /// Chunks after which nothing is left of a state, where that does not happen.
 inline constexpr int kNeverErased = 1 << 20;
 /// Segments of one chain.
@@ -51,6 +49,12 @@ constexpr int coarse_time(int lowest, int range, int pair) { return lowest + ((r
 constexpr int distance_at(int range, int pair) { return std::max((range * (pair + 1)) >> 10, 1); }
 constexpr int fine_time(int best, int lowest, int distance, int pair) { return std::max(best - distance / 2 + distance * (pair + 1) / kTimes, lowest); }
 
+/// SMs are counted in parts of 1 / 2^slot_parts, as far as there are bits.
+inline constexpr int kSlotParts = 6;
+constexpr int slot_parts(int chunks) { return chunks < 1 << 17 ? kSlotParts : 0; }
+/// A time that was too short is made longer by this part.
+inline constexpr int kLonger = 64;
+
 /// Items and records of which there is always room enough, for a batch of any lengths.
 constexpr int item_capacity(int sms) { return 4 * sms + kMaxListedChains; }
 constexpr int record_capacity(int sms) { return 2 * sms; }
@@ -61,7 +65,7 @@ inline PlannerCosts planner_costs(const CostModel& costs, std::int64_t tokens, s
   const std::int64_t chunks = tokens / 64 + sequences;
   const auto units = [&](double us, int shift) { return std::max(std::int32_t(us / costs.full_step * (1 << shift) + 0.5), std::int32_t(1)); };
   int shift = 7;
-  while (shift >= 0 && (((tokens / 64 + 1) << shift) >= (1 << 23) || ((chunks << shift) + sequences * units(costs.start, shift)) * heads >= (1 << 30))) --shift;
+  while (shift >= 0 && (tokens / 64 >= (1 << 22) || ((tokens / 64 + 1) << shift) >= (1 << 23) || ((chunks << shift) + sequences * units(costs.start, shift)) * heads >= (1 << 30))) --shift;
   if (shift < 0) return {-1, 1, 1, 1};
   return {shift, units(costs.state_step, shift), units(costs.start, shift), units(costs.hop, shift)};
 }

@@ -109,7 +109,7 @@ TEST(Planner, ComesCloseToAWideSearchOfPlans) {
       const double time = simulate(plan, r.chunks, r.erase, costs, kSms, splits).makespan, best = testing::SimplePlans{r.chunks, heads, heads / 4, 7, kSms, splits, costs}.best();
       EXPECT_LE(time, 1.02 * best) << heads << " heads, " << lens << ", " << splits << " CTAs an item";
       EXPECT_LE(time, uncut(r, costs, splits)) << heads << " heads, " << lens;
-      if (!plan.items.empty()) EXPECT_NEAR(plan.makespan * costs.full_step / (1 << r.costs.shift), time, 0.02 * time);
+      if (!plan.items.empty()) EXPECT_NEAR(plan.makespan * costs.full_step / (1 << r.costs.shift), time, 0.05 * time);
     }
 }
 
