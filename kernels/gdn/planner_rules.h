@@ -53,7 +53,7 @@ constexpr int fine_time(int best, int lowest, int distance, int pair) { return s
 inline constexpr int kSlotParts = 6;
 constexpr int slot_parts(int chunks) { return chunks < 1 << 17 ? kSlotParts : 0; }
 /// A time that was too short is made longer by this part.
-inline constexpr int kLonger = 64;
+inline constexpr int kLonger = 32;
 
 /// Items and records of which there is always room enough, for a batch of any lengths.
 constexpr int item_capacity(int sms) { return 4 * sms + kMaxListedChains; }

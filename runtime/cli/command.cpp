@@ -7,6 +7,8 @@
 #include <iostream>
 #include <map>
 
+#include "kernels/gdn/planner_rules.h"
+
 namespace tilewright::cli {
 namespace {
 
@@ -51,6 +53,17 @@ void add_run(CLI::App& app, Options& o) {
       ->check(CLI::NonNegativeNumber);
   app.add_option("--schedules", o.schedules, "run so many schedules, from --schedule (or 1) on")->check(CLI::Range(1, 1 << 20));
   app.add_flag("--no-checks", o.no_checks, "simulate without looking for races, missing fences and unwritten memory");
+}
+
+void add_plan(CLI::App& app, Options& o) {
+  add_kernel(app, o);
+  add_configuration(app, o);
+  app.add_option("--lens", o.lens, "lengths of the sequences: 28672+4096, or 8192x4 for four of 8192")->expected(1);
+  app.add_option("--cp", o.cp, "segments of a chain: auto, off, or so many in each")->capture_default_str();
+  app.add_option("--decay", o.decay, "mean decay of a token, for each head in turn")->capture_default_str();
+  app.add_option("--sms", o.sms, "multiprocessors")->check(CLI::Range(2, gdn::kMaxPlannedSms))->capture_default_str();
+  app.add_flag("--items", o.every_item, "print every item of the list");
+  app.add_option("--svg", o.svg, "draw to this file, too");
 }
 
 void add_mutate(CLI::App& app, Options& o) {
@@ -172,6 +185,10 @@ int command(int argc, const char* const* argv, std::ostream& out, std::ostream& 
   trace_app->add_option("--svg", o.svg, "draw to this file, too");
   actions[trace_app] = trace;
 
+  auto* plan_app = app.add_subcommand("plan", "how chains would be cut into segments, and which SM would do what when");
+  add_plan(*plan_app, o);
+  actions[plan_app] = plan;
+
   auto* bench_app = app.add_subcommand("bench", "time a kernel on the card: medians, L2 flushed before each run");
   add_kernel(*bench_app, o);
   add_configuration(*bench_app, o);
@@ -197,7 +214,7 @@ int command(int argc, const char* const* argv, std::ostream& out, std::ostream& 
 
   const auto named = [&](const CLI::App* subcommand) { return subcommand->get_name() == argv[1]; };
   if (argc > 1 && argv[1][0] != '-' && app.get_subcommands(named).empty()) {
-    err << "tilewright: no subcommand '" << argv[1] << "'; expected list, compile, inspect, run, trace, bench, mutate, cache or doctor\n";
+    err << "tilewright: no subcommand '" << argv[1] << "'; expected list, compile, inspect, run, trace, plan, bench, mutate, cache or doctor\n";
     return 2;
   }
   try {

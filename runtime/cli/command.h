@@ -57,6 +57,10 @@ struct Options {
   MutateOptions mutate;
   // doctor
   bool card = false;
+  // plan
+  std::string cp = "auto", decay = "0.95+0.95+0.95+1";
+  int sms = 132;
+  bool every_item = false;
   // trace
   unsigned cta = 0;
   Watcher* watcher = nullptr;  ///< looks on while a kernel runs
@@ -74,6 +78,7 @@ int compile(const Options&, std::ostream& out);
 int inspect(const Options&, std::ostream& out);
 int run(const Options&, std::ostream& out);
 int run_gdn_forward(const Options&, std::ostream& out);
+int plan(const Options&, std::ostream& out);
 int bench(const Options&, std::ostream& out);
 int trace(const Options&, std::ostream& out);
 int mutate(const Options&, std::ostream& out);

@@ -210,9 +210,9 @@ TEST(Planner, CutsOneLongSequenceAmongManyShortOnes) {
 }
 
 TEST(Planner, UnitsHoldAnyBatch) {
-  const PlannerCosts huge = planner_costs(kFullCosts, std::int64_t(1) << 28, 4096, 128), small = planner_costs(kFullCosts, 4096, 1, 8);
+  const PlannerCosts huge = planner_costs(kFullCosts, std::int64_t(1) << 27, 4096, 128), small = planner_costs(kFullCosts, 4096, 1, 8);
   ASSERT_GE(huge.shift, 0);
-  EXPECT_LE(((std::int64_t(1) << 28) / 64 + 4096) * 128 << huge.shift, std::int64_t(1) << 30);
+  EXPECT_LE(((std::int64_t(1) << 27) / 64 + 4096) * 128 << huge.shift, std::int64_t(1) << 30);
   EXPECT_EQ(small.shift, 7);
   EXPECT_NEAR(small.state * kFullCosts.full_step / 128, kFullCosts.state_step, 0.01);
   PlanRequest beyond = request({512}, usual_heads(8));
