@@ -133,11 +133,13 @@ class Planner {
     Index chains = t.count * heads_, work = ((t.sum << a_.shift) + N_ * a_.start) * heads_;
     Index lowest = (work + a_.slots - 1) / a_.slots, waves = (chains + a_.slots - 1) / a_.slots;
     Index uncut = max(lowest, max(a_.whole(t.longest), waves * a_.whole(t.shortest)));
-    const auto saves = [&](Index makespan) { return makespan < uncut - uncut / kGain; };
-    if_(saves(lowest), [&] {
+    Index enough = uncut - uncut / kGain;
+    if_(lowest < enough, [&] {
       Pred all = chains <= kMaxListedChains;
       Listed l = list(offsets, [&](Index c) { return (c > 0) & (all | (a_.whole(c) > lowest)); });
-      if_((l.count > 0) & (l.count * heads_ <= kMaxListedChains), [&] {
+      Index listed_chains = l.count * heads_;
+      const auto saves = [&](Index makespan) { return makespan < enough - listed_chains * a_.planning; };
+      if_((l.count > 0) & (listed_chains <= kMaxListedChains) & saves(lowest), [&] {
         sample(offsets, gates);
         after();
         Index others = N_ - l.count;
@@ -173,8 +175,9 @@ class Planner {
             Index pair = who >> 1;
             if_(least < best.get(), [&] { best_time.set(time_of(pair)), best_bold.set(who & 1), best.set(least); });
             distance.set(max((range * (pair + 1)) >> 10, 1));
-            Pred none = (turn.get() == 1) & !(saves(best.get()) & saves(best_time.get()));
-            turn.set(select(none, k_.index(kDone), turn.get() + 1)), best.set(select(none, k_.index(kNoPlan), best.get()));
+            add(turn, 1);
+            if_((turn.get() == 1) & (listed_chains > kRefinedChains), [&] { add(best_time, best_time.get() / kMore), turn.set(k_.index(kLay)); });
+            if_((turn.get() == kLay) & !(saves(best.get()) & saves(best_time.get())), [&] { turn.set(k_.index(kDone)), best.set(k_.index(kNoPlan)); });
           });
         });
         if_(saves(best.get()), [&] {

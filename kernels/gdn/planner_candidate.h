@@ -66,7 +66,7 @@ class Candidate {
     });
     share_slots();
     items.set(prepasses_.get() + finals_.get() + whole_.get());
-    reserve_.set(k_.index(0)), end_.set(k_.index(0));
+    reserve_.set(k_.index(0));
     if_(tail_chains_.get() > 0, [&] {  // whole chains that follow the list begin as SMs become free, in an order that is not ours
       Index left = a_.slots - busy_.get();
       if_(left > 0, [&] { reserve_.set((tail_work_.get() + left - 1) / left + tail_longest_.get()); }, [&] { possible_.set(k_.index(0)); });
@@ -76,7 +76,7 @@ class Candidate {
     });
     Pred fits = (possible_.get() != 0) & (items.get() <= a_.item_capacity) & (records.get() <= a_.record_capacity);
     Index matrices = max(finals_at.get() + final_time_.get(), max(pair_time_.get(), whole_end_.get()));
-    makespan.set(select(fits, max(end_.get() + reserve_.get(), matrices), kNoPlan));
+    makespan.set(select(fits, max(max(time, reserve_.get()), matrices), kNoPlan));
   }
 
  private:
@@ -92,8 +92,8 @@ class Candidate {
   Var<Index> tail_chains_ = zero(), tail_work_ = zero(), tail_longest_ = zero(), reserve_ = zero();
   // Of the sequences in the list: chunks, and how many there are.
   Var<Index> chunks_ = zero(), sequences_ = zero();
-  // Where the line is: on which SM of which region, how much of its time is taken; the latest end.
-  Var<Index> region_ = zero(), slot_ = zero(), taken_ = zero(), end_ = zero();
+  // Where the line is: on which SM of which region, what is left of its time, whether it has been given anything.
+  Var<Index> region_ = zero(), slot_ = zero(), left_ = zero(), taken_ = zero();
   // Of this region: its SMs, the first one's number, when they begin, how long they work.
   Var<Index> region_slots_ = zero(), region_base_ = zero(), region_before_ = zero(), limit_ = zero();
 
@@ -204,7 +204,6 @@ class Candidate {
       if_((least.get() < 1) | (whole > there) | !some, [&] { possible_.set(k_.index(0)); });
       add(items, whole + heads.get() * sequences_.get());
     });
-    end_.set(time - reserve_.get());
   }
 
   /// Erasing heads' chains along the SMs of the regions, one SM after the other.
@@ -224,38 +223,35 @@ class Candidate {
     if_(region_.get() < 3, [&] { note_used(); }, [&] { possible_.set(k_.index(0)); });
   }
 
-  Index room() const { return limit_.get() - taken_.get() - a_.start; }
-
   void place(Index chain, Index chunks, Index warm, Index time) {
     Index restart = a_.start + warm;
-    {  // a beginning that saves less than the restart behind it is not worth it
-      Index x = room() >> a_.shift;
-      if_((taken_.get() > 0) & (x < chunks) & ((x << a_.shift) <= warm), [&] { next(time); });
-    }
-    k_.while_([&] { return (region_.get() < 3) & (taken_.get() == 0) & (room() < step_); }, [&] { leave(time); });
-    Index head = min(chunks, room() >> a_.shift);
-    Var<Index> done(head), segment(k_.index(1));
-    if_((k_.thread() == 0) & (region_.get() < 3), [&] {
-      if_(taken_.get() == 0, [&] { put(slot_.get(), chain, k_.index(0), head); }, [&] {
-        space_.begin_at().set(chain, region_before_.get() + taken_.get()), space_.begin_chunks().set(chain, head);
-      });
-    });
-    add(taken_, a_.whole(head)), add(items, 1);
-    keep_max(end_, region_before_.get() + taken_.get());
-    const auto fits = [&] { return (limit_.get() - restart) >> a_.shift; };
-    k_.while_([&] { return (done.get() < chunks) & (region_.get() < 3); }, [&] {
-      next(time);
-      k_.while_([&] { return (fits() < 1) & (region_.get() < 3); }, [&] { leave(time); });
-      if_(region_.get() < 3, [&] {  // full SMs, and the rest on one more
-        Index full = fits(), rest = chunks - done.get(), there = region_slots_.get() - slot_.get(), m = min(quotient(rest - 1, full), there);
-        Pred ends = m < there;
-        Index over = rest - m * full, pieces = select(ends, m + 1, m);
-        for_range(k_.thread(), pieces, kPlannerThreads, [&](Index t) {
-          put(slot_.get() + t, chain | ((segment.get() + t) << 8), done.get() + t * full, select(t < m, full, over));
+    Index x = (left_.get() - a_.start) >> a_.shift;
+    // A beginning that saves less than the restart behind it is not worth it.
+    if_((taken_.get() > 0) & (x < chunks) & ((x << a_.shift) <= warm), [&] { next(time); });
+    if_(region_.get() < 3, [&] {
+      Index head = min(chunks, (left_.get() - a_.start) >> a_.shift);
+      if_(k_.thread() == 0, [&] {
+        if_(taken_.get() == 0, [&] { put(slot_.get(), chain, k_.index(0), head); }, [&] {
+          space_.begin_at().set(chain, region_before_.get() + limit_.get() - left_.get()), space_.begin_chunks().set(chain, head);
         });
-        keep_max(end_, region_before_.get() + restart + (select(m > 0, full, over) << a_.shift));
-        add(slot_, pieces - 1), add(items, pieces), add(segment, pieces), taken_.set(restart + (select(ends, over, full) << a_.shift));
-        done.set(select(ends, chunks, done.get() + m * full));
+      });
+      left_.set(left_.get() - a_.whole(head)), taken_.set(k_.index(1)), add(items, 1);
+      Var<Index> done(head), segment(k_.index(1));
+      k_.while_([&] { return (done.get() < chunks) & (region_.get() < 3); }, [&] {
+        next(time);
+        const auto fits = [&] { return (limit_.get() - restart) >> a_.shift; };
+        k_.while_([&] { return (fits() < 1) & (region_.get() < 3); }, [&] { leave(time); });
+        if_(region_.get() < 3, [&] {  // full SMs, and the rest on one more
+          Index full = fits(), rest = chunks - done.get(), there = region_slots_.get() - slot_.get(), m = min(quotient(rest - 1, full), there);
+          Pred ends = m < there;
+          Index over = rest - m * full, pieces = select(ends, m + 1, m);
+          for_range(k_.thread(), pieces, kPlannerThreads, [&](Index t) {
+            put(slot_.get() + t, chain | ((segment.get() + t) << 8), done.get() + t * full, select(t < m, full, over));
+          });
+          add(slot_, pieces - 1), add(items, pieces), add(segment, pieces), taken_.set(k_.index(1));
+          left_.set(limit_.get() - restart - (select(ends, over, full) << a_.shift));
+          done.set(select(ends, chunks, done.get() + m * full));
+        });
       });
     });
   }
@@ -265,24 +261,26 @@ class Candidate {
   }
   /// To the next SM.
   void next(Index time) {
-    add(slot_, 1), taken_.set(k_.index(0));
+    add(slot_, 1), taken_.set(k_.index(0)), left_.set(limit_.get());
     if_(slot_.get() >= region_slots_.get(), [&] { leave(time); });
   }
   void leave(Index time) { note_used(), add(region_, 1), enter(time); }
   void note_used() {
-    Index used = slot_.get() + select(taken_.get() > 0, k_.index(1), 0);
-    for (int r = 0; r < 3; ++r) regions[r].used.set(select(region_.get() == r, used, regions[r].used.get()));
+    for (int r = 0; r < 3; ++r) regions[r].used.set(select(region_.get() == r, slot_.get() + taken_.get(), regions[r].used.get()));
   }
-  /// At the beginning of the next region that has an SM.
+  /// At the beginning of the next region that has an SM with time for anything.
   void enter(Index time) {
     slot_.set(k_.index(0)), taken_.set(k_.index(0));
-    for (int r = 0; r < 3; ++r) region_.set(select((region_.get() == r) & (regions[r].slots.get() <= 0), k_.index(r + 1), region_.get()));
+    for (int r = 0; r < 3; ++r) {
+      Pred useless = (regions[r].slots.get() <= 0) | (time - reserve_.get() - regions[r].before.get() - a_.start < step_);
+      region_.set(select((region_.get() == r) & useless, k_.index(r + 1), region_.get()));
+    }
     Index at = region_.get();
     const auto of = [&](auto&& what) { return select(at == 0, what(0), select(at == 1, what(1), what(2))); };
     region_slots_.set(of([&](int r) { return regions[r].slots.get(); }));
     region_before_.set(of([&](int r) { return regions[r].before.get(); }));
     region_base_.set(select(at == 0, k_.index(0), select(at == 1, regions[0].slots.get(), regions[0].slots.get() + regions[1].slots.get())));
-    limit_.set(time - reserve_.get() - region_before_.get());
+    limit_.set(time - reserve_.get() - region_before_.get()), left_.set(limit_.get());
   }
 };
 

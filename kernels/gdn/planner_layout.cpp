@@ -61,7 +61,6 @@ class Line {
       const int x = room() >> c_.shift;
       if (x < chunks && (x << c_.shift) <= restart - c_.start) next();
     }
-    while (region_ < 3 && used_ == 0 && room() < 1 << c_.shift) leave();
     if (region_ == 3) return false;
     int x = std::min(chunks, room() >> c_.shift), segment = 0;
     put({chain, 0, x, segment++}, c_.start);
@@ -75,7 +74,6 @@ class Line {
     }
     return true;
   }
-  int end() const { return end_; }
   int pieces() const { return pieces_; }
 
  private:
@@ -86,7 +84,6 @@ class Line {
     if (used_ == 0) region().pieces.push_back(p);
     else to_.begins.push_back({region().before + used_, p});
     used_ += begin + (p.chunks << c_.shift);
-    end_ = std::max(end_, region().before + used_);
     ++pieces_;
   }
   /// To the next SM.
@@ -97,12 +94,12 @@ class Line {
   void leave() { ++region_, enter(); }
   void enter() {
     slot_ = used_ = 0;
-    while (region_ < 3 && region().slots <= 0) ++region_;
+    while (region_ < 3 && (region().slots <= 0 || room() < 1 << c_.shift)) ++region_;
   }
 
   const PlannerCosts& c_;
   Layout& to_;
-  int time_, region_ = 0, slot_ = 0, used_ = 0, end_ = 0, pieces_ = 0;
+  int time_, region_ = 0, slot_ = 0, used_ = 0, pieces_ = 0;
 };
 
 }  // namespace
@@ -121,12 +118,12 @@ struct Frame {
   int erasing = 0, matrices = 0, reserve = 0, whole_end = 0;
   int chunks = 0, sequences = 0;  ///< of the sequences in the list
 
-  /// With erasing heads that end at `end` and have so many pieces.
-  void finish(const PlanRequest& r, int end, int pieces) {
+  /// With so many pieces of erasing heads, which end in time.
+  void finish(const PlanRequest& r, int pieces) {
     layout.records = m.records;
     layout.items = m.prepasses + m.finals + m.whole + pieces;
     if (layout.items <= r.item_capacity && layout.records <= r.record_capacity)
-      layout.makespan = std::max({end + reserve, layout.finals_at + m.final_time, m.pair_time, whole_end});
+      layout.makespan = std::max({layout.time, reserve, layout.finals_at + m.final_time, m.pair_time, whole_end});
   }
 };
 
@@ -202,7 +199,7 @@ int estimate(const PlanRequest& r, const Batch& batch, const Goal& goal) {
   for (const Region& region : regions)
     if (erasing > 0 && region.slots > 0) there += region.slots * coarse(region) / std::max(coarse(*first), 1);
   needed >>= parts;
-  if (needed <= there) f.finish(r, goal.time - f.reserve, needed + erasing * f.sequences);
+  if (needed <= there) f.finish(r, needed + erasing * f.sequences);
   return f.layout.makespan;
 }
 
@@ -214,7 +211,7 @@ Layout lay_out(const PlanRequest& r, const Batch& batch, const Goal& goal) {
     for (int h = 0; h < r.heads(); ++h)
       if (f.layout.cuts[i].n > 0 && r.erase[std::size_t(h)] <= f.erasing)
         if (!line.place(int(i) * r.heads() + h, r.chunks[std::size_t(batch.listed[i])], r.erase[std::size_t(h)])) return {};
-  f.finish(r, line.end(), line.pieces());
+  f.finish(r, line.pieces());
   return f.layout;
 }
 

@@ -43,12 +43,17 @@ Best search(const PlanRequest& r, const Batch& b, Best best, F&& time) {
 
 /// The layout that is estimated to be the best; does not fit if not cutting is as good.
 Layout best_layout(const PlanRequest& r, const Batch& b) {
-  const auto saves = [&](int makespan) { return makespan < b.uncut - b.uncut / kGain; };
+  const int chains = static_cast<int>(b.listed.size()) * r.heads();
+  const auto saves = [&](int makespan) { return makespan < b.uncut - b.uncut / kGain - chains * r.costs.planning; };
   if (b.listed.empty() || !saves(b.lowest)) return {};
   const int range = b.uncut - b.lowest;
   Best best = search(r, b, {}, [&](int pair) { return coarse_time(b.lowest, range, pair); });
-  const int time = best.goal.time, distance = distance_at(range, best.candidate / 2);
-  best = search(r, b, best, [&](int pair) { return fine_time(time, b.lowest, distance, pair); });
+  if (chains <= kRefinedChains) {
+    const int time = best.goal.time, distance = distance_at(range, best.candidate / 2);
+    best = search(r, b, best, [&](int pair) { return fine_time(time, b.lowest, distance, pair); });
+  } else {
+    best.goal.time += best.goal.time / kMore;
+  }
   for (Goal goal = best.goal; saves(best.makespan) && saves(goal.time); goal.time += std::max(goal.time / kLonger, 1))
     if (Layout l = lay_out(r, b, goal); l.fits()) return saves(l.makespan) ? l : Layout{};
   return {};

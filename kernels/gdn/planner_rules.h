@@ -12,14 +12,15 @@ struct CostModel {
   double state_step;  ///< a chunk of which only the state is wanted: before a segment that starts from zero, and in `end` and `transition` items
   double start;       ///< an item's beginning and end
   double hop;         ///< composition of one record
+  double planning;    ///< what the planner takes for each chain that a list may hold, as far as the prologue does not hide it
 };
 
 /// One CTA an item, and two with half of the value columns each.
-inline constexpr CostModel kFullCosts{1.72, 1.05, 3.0, 1.2}, kSplitCosts{1.15, 0.85, 3.0, 1.0};
+inline constexpr CostModel kFullCosts{1.72, 1.05, 3.0, 1.2, 0.2}, kSplitCosts{1.15, 0.85, 3.0, 1.0, 0.2};
 
 /// The same in units of a full step / 2^shift.
 struct PlannerCosts {
-  std::int32_t shift = 0, state = 0, start = 0, hop = 0;
+  std::int32_t shift = 0, state = 0, start = 0, hop = 0, planning = 0;
 };
 
 /// Chains that a list can hold, heads for which there can be one, and SMs that it counts on.
@@ -52,6 +53,8 @@ constexpr int fine_time(int best, int lowest, int distance, int pair) { return s
 /// SMs are counted in parts of 1 / 2^slot_parts, as far as there are bits.
 inline constexpr int kSlotParts = 6;
 constexpr int slot_parts(int chunks) { return chunks < 1 << 17 ? kSlotParts : 0; }
+/// Up to so many chains estimates are made around the best of the first ones, too; beyond, that costs more than it saves, and the time begins a little longer.
+inline constexpr int kRefinedChains = 32, kMore = 64;
 /// A time that was too short is made longer by this part.
 inline constexpr int kLonger = 32;
 
@@ -66,8 +69,8 @@ inline PlannerCosts planner_costs(const CostModel& costs, std::int64_t tokens, s
   const auto units = [&](double us, int shift) { return std::max(std::int32_t(us / costs.full_step * (1 << shift) + 0.5), std::int32_t(1)); };
   int shift = 7;
   while (shift >= 0 && (tokens / 64 >= (1 << 22) || ((tokens / 64 + 1) << shift) >= (1 << 23) || ((chunks << shift) + sequences * units(costs.start, shift)) * heads >= (1 << 30))) --shift;
-  if (shift < 0) return {-1, 1, 1, 1};
-  return {shift, units(costs.state_step, shift), units(costs.start, shift), units(costs.hop, shift)};
+  if (shift < 0) return {-1, 1, 1, 1, 1};
+  return {shift, units(costs.state_step, shift), units(costs.start, shift), units(costs.hop, shift), units(costs.planning, shift)};
 }
 
 }  // namespace tilewright::gdn

@@ -14,10 +14,10 @@ static_assert(kCandidates == kPlannerThreads);
 
 /// Launch scalars of the planner; PlannerCosts and PlanRequest have the same names.
 struct PlannerArguments {
-  Index shift, state, start, hop;
+  Index shift, state, start, hop, planning;
   Index slots, item_capacity, record_capacity, cp, classes;
   explicit PlannerArguments(Kernel& k)
-      : shift(k.scalar_i32("plan_shift")), state(k.scalar_i32("plan_state")), start(k.scalar_i32("plan_start")), hop(k.scalar_i32("plan_hop")),
+      : shift(k.scalar_i32("plan_shift")), state(k.scalar_i32("plan_state")), start(k.scalar_i32("plan_start")), hop(k.scalar_i32("plan_hop")), planning(k.scalar_i32("plan_planning")),
         slots(k.scalar_i32("plan_slots")), item_capacity(k.scalar_i32("plan_items")), record_capacity(k.scalar_i32("plan_records")), cp(k.scalar_i32("cp")),
         classes(k.scalar_i32("plan_classes")) {}
   Index step(Kernel& k) const { return k.index(1) << shift; }
