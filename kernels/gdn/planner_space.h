@@ -97,9 +97,8 @@ class Reductions {
 
 /// a / b for 0 <= a < 2^25 and 0 < b, quotients below 2^20: fewer instructions than an integer division.
 inline Index quotient(Index a, Index b) {
-  Index guess = to_index(to_real(a) * reciprocal(to_real(b)));
-  Index less = select(guess * b > a, guess - 1, guess);
-  return select((less + 1) * b <= a, less + 1, less);
+  Index guess = to_index(to_real(a) * reciprocal(to_real(b))), rest = a - guess * b;
+  return select(rest < 0, guess - 1, select(rest >= b, guess + 1, guess));
 }
 inline Index quotient_up(Index a, Index b) { return quotient(a + b - 1, b); }
 
