@@ -27,7 +27,7 @@ class Planner {
       Totals t = survey(offsets);
       if_((t.count > 0) & (t.sum <= tokens_ / kChunk + N_), [&] {  // not more than there can be, if the offsets are right
         if_(a_.cp == 0, [&] { by_costs(offsets, gates, t, items, longest_whole, records, after); },
-            [&] { equal(offsets, gates, t, items, longest_whole, records, after); });
+            [&] { equal(offsets, gates, items, longest_whole, records, after); });
       });
     });
     PlanList(k_, plan_, a_, space_, heads_, k_.index(0)).header(items.get(), longest_whole.get(), records.get());
@@ -148,14 +148,11 @@ class Planner {
         Candidate c(k_, a_, space_, s);
         Reductions reduce(k_, space_.scratch());
         Index range = uncut - lowest;
-        Var<Index> best(k_.index(kNoPlan)), best_time(k_.index(0)), best_bold(k_.index(0)), distance(k_.index(1)), turn(k_.index(0));
-        // Estimates, a pair of threads for a time; estimates around the best; layouts for the best time of these and longer ones, until one fits.
-        constexpr int kLay = 2, kDone = 3;
-        const auto time_of = [&](Index pair) {
-          Index coarse = lowest + ((range * (pair + 1) / kTimes) * (pair + 1)) / kTimes;
-          Index fine = max(best_time.get() - (distance.get() >> 1) + distance.get() * (pair + 1) / kTimes, lowest);
-          return select(turn.get() == 0, coarse, fine);
-        };
+        Var<Index> best(k_.index(kNoPlan)), time(k_.index(0)), bold(k_.index(0)), turn(k_.index(0));
+        // Estimates, a pair of threads for a time; then layouts for the best time and longer ones, until one fits.
+        constexpr int kLay = 1, kDone = 2;
+        const auto time_of = [&](Index pair) { return lowest + ((range * (pair + 1) / kTimes) * (pair + 1)) / kTimes; };
+        time.set(time_of(k_.thread() >> 1)), bold.set(k_.thread() & 1);
         k_.while_([&] { return turn.get() < kDone; }, [&] {
           Pred lays = turn.get() == kLay;
           if_(lays, [&] {
@@ -163,26 +160,22 @@ class Planner {
             for (int i = 0; i < kMaxListedChains; i += kPlannerThreads) space_.begin_at().set(k_.thread() + i, k_.index(kNoPlan));
             k_.sync();
           });
-          c(select(lays, best_time.get(), time_of(k_.thread() >> 1)), (lays & (best_bold.get() != 0)) | (!lays & ((k_.thread() & 1) == 1)), lays);
+          c(time.get(), bold.get() != 0, lays);
           if_(lays, [&] {
             Pred fits = c.makespan.get() < kNoPlan;
-            best.set(select(fits, c.makespan.get(), best.get()));
-            best_time.set(select(fits, best_time.get(), best_time.get() + max(best_time.get() / kLonger, 1)));
-            if_(fits | !saves(best_time.get()), [&] { turn.set(k_.index(kDone)), best.set(select(fits, best.get(), kNoPlan)); });
+            best.set(select(fits, c.makespan.get(), kNoPlan));
+            if_(fits, [&] { turn.set(k_.index(kDone)); }, [&] { add(time, max(time.get() / kLonger, 1)); });
           }, [&] {
-            Index least = 0 - reduce({}, {0 - c.makespan.get()})[0];
-            Index who = kPlannerThreads - reduce({}, {select(c.makespan.get() == least, kPlannerThreads - k_.thread(), 0)})[0];
-            Index pair = who >> 1;
-            if_(least < best.get(), [&] { best_time.set(time_of(pair)), best_bold.set(who & 1), best.set(least); });
-            distance.set(max((range * (pair + 1)) >> 10, 1));
-            add(turn, 1);
-            if_((turn.get() == 1) & (listed_chains > kRefinedChains), [&] { add(best_time, best_time.get() / kMore), turn.set(k_.index(kLay)); });
-            if_((turn.get() == kLay) & !(saves(best.get()) & saves(best_time.get())), [&] { turn.set(k_.index(kDone)), best.set(k_.index(kNoPlan)); });
+            best.set(0 - reduce({}, {0 - c.makespan.get()})[0]);
+            Index who = kPlannerThreads - reduce({}, {select(c.makespan.get() == best.get(), kPlannerThreads - k_.thread(), 0)})[0];
+            time.set(time_of(who >> 1)), bold.set(who & 1), turn.set(select(saves(best.get()), k_.index(kLay), kDone));
+            add(time, time.get() / kMore);
           });
+          if_(!saves(time.get()) & (turn.get() == kLay), [&] { turn.set(k_.index(kDone)), best.set(k_.index(kNoPlan)); });
         });
         if_(saves(best.get()), [&] {
           PlanList(k_, plan_, a_, space_, heads_, l.count).write(c);
-          items.set(c.items.get()), records.set(c.records.get()), longest_whole.set(select(all, k_.index(0), (best_time.get() - a_.start) >> a_.shift));
+          items.set(c.items.get()), records.set(c.records.get()), longest_whole.set(select(all, k_.index(0), (time.get() - a_.start) >> a_.shift));
         });
       });
     });
@@ -190,7 +183,7 @@ class Planner {
 
   /// Every chain of at least two chunks in `cp` segments, or in half as many until there is room.
   template <class After>
-  void equal(const Offsets& offsets, const Gates& gates, const Totals&, Var<Index>& items, Var<Index>& longest_whole, Var<Index>& records, After&& after) const {
+  void equal(const Offsets& offsets, const Gates& gates, Var<Index>& items, Var<Index>& longest_whole, Var<Index>& records, After&& after) const {
     Listed l = list(offsets, [&](Index c) { return c > 1; });
     if_((l.count > 0) & (l.count * heads_ <= kMaxListedChains), [&] {
       sample(offsets, gates);

@@ -27,34 +27,19 @@ Batch survey(const PlanRequest& r) {
   return b;
 }
 
-struct Best {
-  int makespan = std::numeric_limits<int>::max(), candidate = 0;
-  Goal goal;
-};
-/// The best of the candidates of the times time(0), time(1), ...; `best` if none is better.
-template <class F>
-Best search(const PlanRequest& r, const Batch& b, Best best, F&& time) {
-  for (int k = 0; k < kCandidates; ++k) {
-    const Goal goal{time(k / 2), k % 2 == 1};
-    if (const int makespan = estimate(r, b, goal); makespan < best.makespan) best = {makespan, k, goal};
-  }
-  return best;
-}
-
 /// The layout that is estimated to be the best; does not fit if not cutting is as good.
 Layout best_layout(const PlanRequest& r, const Batch& b) {
   const int chains = static_cast<int>(b.listed.size()) * r.heads();
   const auto saves = [&](int makespan) { return makespan < b.uncut - b.uncut / kGain - chains * r.costs.planning; };
   if (b.listed.empty() || !saves(b.lowest)) return {};
-  const int range = b.uncut - b.lowest;
-  Best best = search(r, b, {}, [&](int pair) { return coarse_time(b.lowest, range, pair); });
-  if (chains <= kRefinedChains) {
-    const int time = best.goal.time, distance = distance_at(range, best.candidate / 2);
-    best = search(r, b, best, [&](int pair) { return fine_time(time, b.lowest, distance, pair); });
-  } else {
-    best.goal.time += best.goal.time / kMore;
+  int best = std::numeric_limits<int>::max();
+  Goal goal;
+  for (int k = 0; k < kCandidates; ++k) {
+    const Goal candidate{candidate_time(b.lowest, b.uncut - b.lowest, k / 2), k % 2 == 1};
+    if (const int makespan = estimate(r, b, candidate); makespan < best) best = makespan, goal = candidate;
   }
-  for (Goal goal = best.goal; saves(best.makespan) && saves(goal.time); goal.time += std::max(goal.time / kLonger, 1))
+  goal.time += goal.time / kMore;
+  for (; saves(best) && saves(goal.time); goal.time += std::max(goal.time / kLonger, 1))
     if (Layout l = lay_out(r, b, goal); l.fits()) return saves(l.makespan) ? l : Layout{};
   return {};
 }

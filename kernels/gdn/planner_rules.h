@@ -45,18 +45,13 @@ constexpr int bold_limit(const PlannerCosts& c, int time) { return (time - c.sta
 
 /// Times of the pairs, from `lowest` to lowest + range: their distances grow.
 inline constexpr int kTimes = kCandidates / 2;
-constexpr int coarse_time(int lowest, int range, int pair) { return lowest + ((range * (pair + 1) / kTimes) * (pair + 1)) / kTimes; }
-/// What lies between the neighbours of a coarse time; times in it.
-constexpr int distance_at(int range, int pair) { return std::max((range * (pair + 1)) >> 10, 1); }
-constexpr int fine_time(int best, int lowest, int distance, int pair) { return std::max(best - distance / 2 + distance * (pair + 1) / kTimes, lowest); }
+constexpr int candidate_time(int lowest, int range, int pair) { return lowest + ((range * (pair + 1) / kTimes) * (pair + 1)) / kTimes; }
 
 /// SMs are counted in parts of 1 / 2^slot_parts, as far as there are bits.
 inline constexpr int kSlotParts = 6;
 constexpr int slot_parts(int chunks) { return chunks < 1 << 17 ? kSlotParts : 0; }
-/// Up to so many chains estimates are made around the best of the first ones, too; beyond, that costs more than it saves, and the time begins a little longer.
-inline constexpr int kRefinedChains = 32, kMore = 64;
-/// A time that was too short is made longer by this part.
-inline constexpr int kLonger = 32;
+/// The layout begins with the best time and this part of it more; a time that was too short is made longer by this part.
+inline constexpr int kMore = 128, kLonger = 32;
 
 /// Items and records of which there is always room enough, for a batch of any lengths.
 constexpr int item_capacity(int sms) { return 4 * sms + kMaxListedChains; }
