@@ -5,6 +5,7 @@ The inputs are FlashQLA's: packed sequences (B = 1, int32 offsets), D = 128, bf1
 log-space g = logsigmoid(N(0,1)) / 16 in fp32 with a quarter of the value heads at g = 0, beta = sigmoid(N(0,1)),
 fp32 initial state, final state asked for.  Every time is the median over graph replays of (replay / calls in the
 graph), the L2 flushed before each replay, host cost excluded; `--host` adds the host cost of one eager call.
+A forward row also says what share of the tensor cores' and the memory's ceiling each time is (ceilings.py).
 
     peers.py --peers flashqla,flashinfer,fla --heads 2x8,16x64 --lens 32768 8192x4 --dir fwd bwd --json out.json
     peers.py --check --dir fwd bwd ...    rms error against fp64 (token recurrence, autograd for gradients), ordinary and hard inputs
@@ -18,10 +19,12 @@ dq, dk, dv, dg, dbeta, dh0 takes part in the checks.  See class Inputs for what 
 """
 import argparse
 import json
+import sys
 import time
 
 import torch
 
+import ceilings
 from gdn_inputs import Inputs, chunk_reference, lens_of, reference, reference_gradients, rms_ratio
 from peer_adapters import PEERS, Module
 from timing import graph_ms, host_us
@@ -108,6 +111,13 @@ def measure(p, x, d, want, row, host):
         row[p.name + "_err"] = errors_of(results_of(p, x, [d]), want)
 
 
+def add_ceilings(row):
+    try:
+        ceilings.add_to_all([row])
+    except ceilings.Missing as e:
+        print(f"no ceilings: {e}", file=sys.stderr, flush=True)
+
+
 def main():
     ap = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     ap.add_argument("--peers", default="flashqla,flashinfer,fla")
@@ -165,6 +175,7 @@ def main():
                     except Exception as e:
                         row[p.name] = None
                         row[p.name + "_error"] = short(e, 160)
+                add_ceilings(row)
                 rows.append(row)
                 print(json.dumps(row), flush=True)
                 save()

@@ -3,10 +3,14 @@
 
     record.py forward_h200 -- peers.py --peers flashinfer --module ours.py --heads 16x64 --lens 8192x4 4096x8 --verify
     record.py gemm_h200 -- gemm_vs_torch.py
+    record.py forward_h200 --merge part1.json part2.json
 
 The benchmark is a script of this folder; `--json FILE` is added to its arguments. The record is {commit, card, driver,
 date, versions, command, rows}. An older record of the same name is kept as NAME_DATE.json (its own date).
 --commit names the commit where the checkout has no git (a copy on another machine); --results another folder.
+--merge makes one record of several, of one commit on one card with the same versions; what was measured beside each
+other stays together, so no two of them may hold the same row. It has "parts" (date, command, number of rows) instead
+of the command.
 """
 import argparse
 import datetime
@@ -18,6 +22,8 @@ import shutil
 import subprocess
 import sys
 import tempfile
+
+import ceilings
 
 HERE = pathlib.Path(__file__).resolve().parent
 PACKAGES = {"torch": "torch", "triton": "triton", "flashinfer": "flashinfer-python", "flash_qla": "flash-qla",
@@ -78,14 +84,65 @@ def keep_older(path):
     path.rename(path.with_name(f"{path.stem}_{stamp}.json"))
 
 
+class Mismatch(RuntimeError):
+    """Records that cannot become one."""
+
+
+def identity(row):
+    """What a row measures, without what was found."""
+    return {key: row[key] for key in ("dir", "check", "hq", "hv", "lens", "dtype", "shape") if key in row}
+
+
+def merge(parts):
+    """One record of several, given as {name: record}. Throws Mismatch, which names the parts and what differs."""
+    (first_name, first), *others = parts.items()
+    for name, part in others:
+        for key in ("commit", "card", "driver", "versions"):
+            if part.get(key) != first.get(key):
+                raise Mismatch(f"{name}: {key} is {part.get(key)}, expected {first.get(key)} as in {first_name}")
+    owner = {}
+    for name, part in parts.items():
+        for row in part["rows"]:
+            key = json.dumps(identity(row), sort_keys=True)
+            if key in owner:
+                raise Mismatch(f"{name}: the row {key} is in {owner[key]}, too")
+            owner[key] = name
+    records = list(parts.values())
+    history = [one for p in records for one in p.get("parts") or [dict(date=p["date"], command=p["command"], rows=len(p["rows"]))]]
+    return dict(commit=first["commit"], card=first["card"], driver=first["driver"], date=max(p["date"] for p in records),
+                versions=first["versions"], parts=history, rows=[row for part in records for row in part["rows"]])
+
+
+def write(record, name, results):
+    results.mkdir(parents=True, exist_ok=True)
+    path = results / f"{name}.json"
+    keep_older(path)
+    path.write_text(json.dumps(record, indent=1) + "\n")
+    print(f"recorded {len(record['rows'])} rows in {path}")
+
+
+def merge_files(a):
+    try:
+        record = merge({str(part): json.loads(part.read_text()) for part in a.merge})
+        ceilings.add_to_all(record["rows"])
+    except (Mismatch, ceilings.Missing) as error:
+        print(f"record.py: {error}", file=sys.stderr)
+        return 1
+    write(record, a.name, a.results)
+    return 0
+
+
 def main():
     ap = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     ap.add_argument("name")
     ap.add_argument("--commit")
     ap.add_argument("--results", type=pathlib.Path, default=HERE / "results")
+    ap.add_argument("--merge", nargs="+", type=pathlib.Path, metavar="PART")
     words = sys.argv[1:] + ["--"]
     own, command = words[: words.index("--")], words[words.index("--") + 1 : -1]
     a = ap.parse_args(own)
+    if a.merge:
+        return merge_files(a)
     if not command:
         ap.error("no benchmark given: expected -- SCRIPT ARGUMENTS after the options")
     script = HERE / os.path.basename(command[0])
@@ -107,11 +164,7 @@ def main():
     record = dict(commit=a.commit or commit(), card=name, driver=driver,
                   date=datetime.datetime.now(datetime.timezone.utc).strftime("%Y-%m-%dT%H:%MZ"),
                   versions=versions(), command=[script.name, *command[1:]], rows=rows)
-    a.results.mkdir(parents=True, exist_ok=True)
-    path = a.results / f"{a.name}.json"
-    keep_older(path)
-    path.write_text(json.dumps(record, indent=1) + "\n")
-    print(f"recorded {len(rows)} rows in {path}")
+    write(record, a.name, a.results)
     return done.returncode
 
 

@@ -33,12 +33,21 @@ typedef enum tilewright_beta_domain {
   TILEWRIGHT_BETA_LOGIT = 1  /* a logit x: write strength = beta_scale sigmoid(x), in fp32 */
 } tilewright_beta_domain;
 
-/* Values of cp, the number of segments that one sequence is cut into. */
+/* Values of cp, beside a number of segments. Sequences are cut so that few long ones fill the device. What a segment starts from is the state before it, less what the
+ * decays in between have brought to 2^-32 of itself: results are as exact as those of whole sequences, but do not have the same bits, nor does a NaN
+ * reach what lies behind such decays.
+ *   AUTO  cut where the sizes let expect a gain, as costs, lengths and gates say on the device. Never with TILEWRIGHT_GDN_BATCH_INVARIANT, with checkpoints and
+ *         prefix_lens, with final_state in the place of initial_state, nor for heads of other widths than 128 and 128, or more than 128 of them.
+ *   OFF   whole sequences
+ *   n     every sequence of two chunks of 64 tokens or more in n segments, or one for each chunk; in fewer where there is no room, or none for more
+ *         than 256 such sequences x H. UNSUPPORTED or INVALID_ARGUMENT where AUTO never cuts. */
 enum { TILEWRIGHT_CP_AUTO = 0, TILEWRIGHT_CP_OFF = 1 };
 
 /* Bits of flags. */
 enum {
-  /* The bits of a sequence's results do not depend on what else is in the batch. */
+  /* The bits of a sequence's results (o, final state, checkpoints) depend on its own inputs, the numbers of heads and which tensors are given, in
+   * which dtypes, but not on what else is in the batch, where the sequence lies in it, and whether it is packed. The form of the kernels is then that
+   * of a batch of four sequences, whatever there is. */
   TILEWRIGHT_GDN_BATCH_INVARIANT = 1,
   /* Every call asks the driver whether each pointer is memory of the handle's device (some microseconds); without it only the first
    * call of each set of sizes does. */
@@ -53,7 +62,9 @@ enum {
  *   packed  cu_seqlens given: batch = 1; T = rows of the tensors; N sequences, sequence n is rows
  *           cu_seqlens[n] .. cu_seqlens[n+1]-1. Offsets are read on the device; they must not decrease and stay in
  *           0..T. Lengths of 0 are allowed: then the final state is the initial one. Rows before the first and from the last offset
- *           on are neither read into a result nor written.
+ *           on are neither read into a result nor written. The kernels find an offset that breaks the rule: every sequence whose two
+ *           offsets come before the first bad one gets its results, nothing is written for the others, nothing outside of the tensors is
+ *           read or written, and the next call on the stream says which offset it was, see tilewright_gdn_forward_check.
  *   batch   cu_seqlens not given: `batch` sequences of T tokens each; N must be 0 or `batch`.
  *
  * Strides. q, k, v, o: the last axis is contiguous, the others positive multiples of 16 bytes. g, beta: any. States and checkpoints:
@@ -85,13 +96,13 @@ typedef struct tilewright_gdn_forward_args {
   float beta_scale;    /* of a logit; 0: 1. 2 admits negative eigenvalues */
   int32_t l2norm;      /* 1: each row of q and k is divided by sqrt(sum of squares + l2norm_eps), in fp32 */
   float l2norm_eps;    /* 0: 1e-6 */
-  int32_t cp;          /* segments of a sequence: TILEWRIGHT_CP_AUTO, TILEWRIGHT_CP_OFF, or a number. No kernel yet for 2 and more */
+  int32_t cp;          /* segments of a sequence: TILEWRIGHT_CP_AUTO, TILEWRIGHT_CP_OFF, or a number */
 
   tilewright_operand A_log;   /* [H] f32, bf16 or f16; with the raw gate only, which needs it */
   tilewright_operand dt_bias; /* [H] f32, bf16 or f16; with the raw gate only; not given: 0 */
 
   tilewright_operand cu_seqlens;  /* [N + 1] i32 or i64 */
-  tilewright_operand prefix_lens; /* [N] i32 or i64, tokens before this call: checkpoints fall on absolute positions. No kernel yet */
+  tilewright_operand prefix_lens; /* [N] i32 or i64, 0 to 2^31 - 1: tokens of the sequence before this call. Not given: 0. Moves checkpoints only */
 
   /* States, [rows, H, dk, dv], or [rows, H, dv, dk] with state_v_first; f32, bf16 or f16 each. Without slots row n belongs to sequence
    * n; with slots ([N] i32 or i64, read on the device) row slots[n] does, and -1 means a start from zero, or that nothing is written.
@@ -103,9 +114,10 @@ typedef struct tilewright_gdn_forward_args {
   int64_t initial_rows;             /* rows of initial_state; 0: N. Without slots at least N */
   int64_t final_rows;               /* rows of final_state; likewise */
 
-  /* Checkpoints: the state after every checkpoint_every tokens of a sequence, as rows of the form of a state. The j-th of sequence n
-   * (length / checkpoint_every of them, rounded down) is number checkpoint_starts[n] + j; it goes to the row of that number, or with
-   * checkpoint_slots to the row that they name (-1: not written). */
+  /* Checkpoints: the state after the tokens of this call at whose end prefix_lens[n] + tokens so far is a multiple of checkpoint_every, as
+   * rows of the form of a state. Sequence n has floor((prefix + length) / checkpoint_every) - floor(prefix / checkpoint_every) of them. The j-th, from 0,
+   * is number checkpoint_starts[n] + j; it goes to the row of that number, or with checkpoint_slots to the row that they name (-1: not
+   * written). Any prefix will do; behind one that is no multiple of 64 a checkpoint takes a little longer. */
   tilewright_operand checkpoints;       /* out, [checkpoint_rows, H, dk, dv] or v-first; f32, or the dtype of q */
   tilewright_operand checkpoint_starts; /* [N] i32 or i64; with checkpoints only, which need it */
   tilewright_operand checkpoint_slots;  /* [checkpoint_count] i32 or i64 */
@@ -138,9 +150,18 @@ TILEWRIGHT_API tilewright_status tilewright_gdn_forward_workspace(const tilewrig
 /* Enqueues the forward. o and the final states are fully written for every sequence; two calls with the same arguments
  * give the same bits.
  * Errors: INVALID_ARGUMENT (NULL or misaligned pointer, sizes, dtypes or strides that do not fit, memory of another device, workspace too
- * small, an output that overlaps another argument), UNSUPPORTED (no kernel for it), COMPILE_FAILED, DEVICE_ERROR. */
+ * small, an output that overlaps another argument; offsets of an earlier call), UNSUPPORTED (no kernel for it), COMPILE_FAILED,
+ * DEVICE_ERROR. */
 TILEWRIGHT_API tilewright_status tilewright_gdn_forward(tilewright_handle *handle,
                                                         const tilewright_gdn_forward_args *args);
+
+/* Whether kernels that have run on the stream met bad offsets in cu_seqlens: INVALID_ARGUMENT, once, with a message such as
+ * "gdn_forward: cu_seqlens[3] of an earlier call on this stream is 70, expected 100 to T = 512: ...". tilewright_gdn_forward asks the same
+ * first, and enqueues nothing then; this is for the last call and for graphs, whose replays are no calls: a graph reports to the stream that
+ * it was captured on. Costs a load; does not wait, so synchronise the stream first where kernels may still run. A simulated device
+ * reports at the end of the call itself.
+ * Errors: INVALID_ARGUMENT (handle NULL; bad offsets). */
+TILEWRIGHT_API tilewright_status tilewright_gdn_forward_check(tilewright_handle *handle, tilewright_stream stream);
 
 #ifdef __cplusplus
 } /* extern "C" */

@@ -24,15 +24,21 @@ struct ForwardConfig {
   bool state_v_first = false;  ///< a row of states is [heads, dv, dk] instead of [heads, dk, dv]
   StateTypes states;
   bool checkpoints = false;    ///< writes the state after every so many chunks
+  bool prefixes = false;       ///< and counts the chunks from before the sequence
   bool l2norm = false;         ///< divides q and k by their norms
+  bool segments = false;       ///< works through the planner's list (segment_plan.h) instead of one chain a CTA
   int stages = 3;
 };
+
+/// Decay vectors of a chunk that the aux role hands to the chain, see forward.h.
+constexpr int decay_rows(const ForwardConfig& c) { return c.l2norm ? 6 : 3; }
 
 /// The prologue.
 struct PrologueConfig {
   int dk = 128;         ///< of kHeadWidths
   int pack = 4;         ///< heads of one CTA, 1 to 4: the heads of a key head, or four of them at a time
   bool l2norm = false;  ///< divides k by its norm
+  bool planner = false;  ///< one CTA more writes the chain kernel's work list
   Element gate = Element::f32, strength = Element::f32;  ///< element types of g and beta
 };
 

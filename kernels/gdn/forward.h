@@ -5,14 +5,19 @@
 //   U^T  = S^T K^T                      W^T = V^T - 2^b U^T              V'^T = W^T T^T        (T = (I + diag(beta) M)^-1 diag(beta))
 //   O^T  = scale 2^b S^T Q^T + V'^T P^T                                   P = tril(scale 2^(b_i - b_j) Q K^T)
 //   S^T <- 2^(b_C) S^T + (V'^T 2^(b_C - b)) K
-// A warpgroup owns 64 rows of S^T and never talks to another: each product's result, rounded to 16 bits, is the register operand of
+// A warpgroup owns 64 rows of S^T and never talks to another: each product's result, rounded, is the register operand of
 // the next.
+//
+// A CTA has one chain (a sequence and a head), or with segments the works that the planner cut chains into (works.h): some chunks of a work may only
+// move the state ("silent": no q, no o), and a state may come from or go to the records of segments (records.h).
 #pragma once
 #include <optional>
+#include <vector>
 
 #include "kernels/gdn/checkpoints.h"
 #include "kernels/gdn/norms.h"
-#include "kernels/gdn/sequences.h"
+#include "kernels/gdn/records.h"
+#include "kernels/gdn/works.h"
 
 namespace tilewright::gdn {
 
@@ -20,6 +25,7 @@ template <Half T>
 Program forward(ForwardConfig c) {
   return kernel(c.value_columns == c.dv ? "gdn_forward" : "gdn_forward_split", [=](Kernel& k) {
     const int dk = c.dk, dv = c.dv, columns = c.value_columns, splits = dv / columns;
+    const bool wide = columns == 128;
     Dim tokens = k.dim("T"), N = k.dim("N"), slots = k.dim("slots"), heads = k.dim("heads");
     auto Q = k.in<T>("q", {tokens, k.dim("hq"), dk}), K = k.in<T>("k", {tokens, k.dim("hk"), dk}), V = k.in<T>("v", {tokens, k.dim("hv"), dv});
     auto Tm = k.in<T>("tm", {slots, heads, kChunk, kChunk});
@@ -33,60 +39,76 @@ Program forward(ForwardConfig c) {
     Real scale = k.scalar_f32("scale");
     Index query_group = k.scalar_i32("query_group"), key_group = k.scalar_i32("key_group"), value_group = k.scalar_i32("value_group");
 
-    auto [x, unused1, unused2] = k.grid(N * heads * Extent(splits));
-    Index chain_of = x / splits, n = chain_of / heads, head = chain_of - n * heads, column = (x % splits) * columns;
+    const bool goes_on = Works::goes_on(c);
+    auto [cta, unused1, unused2] = k.grid(goes_on ? Extent(k.dim("sms")) : (c.segments ? Extent(k.dim("units")) : N * heads) * Extent(splits));
 
     auto q = k.staged<T>("q_tile", c.stages, {kChunk, dk}), key = k.staged<T>("k_tile", c.stages, {kChunk, dk});
     auto v = k.staged<T>("v_tile", c.stages, {kChunk, columns}), tm = k.staged<T>("tm_tile", c.stages, {kChunk, kChunk});
     auto b = k.staged<f32>("b_tile", c.stages, {1, kChunk});
     auto p = k.staged<T>("p_tile", 2, {kChunk, kChunk});
-    // 2^b, scale 2^b, 2^(b_C - b); with l2norm times the inverse norms of the rows that they scale, then those of k and q, and 2^b alone.
-    auto decay = k.staged<f32>("decay_tile", 2, {c.l2norm ? 6 : 3, kChunk});
+    // 2^b, scale 2^b, 2^(b_C - b); with l2norm times the inverse norms of the rows that they scale, then those of k and q, and 2^b alone. With
+    // prefixes two rows of Checkpoints.
+    auto decay = k.staged<f32>("decay_tile", 2, {decay_rows(c) + (c.prefixes ? 2 : 0), kChunk});
     std::optional<Real> eps;
     if (c.l2norm) eps = k.scalar_f32("l2norm_eps");
     auto o = k.staged<T>("o_tile", 2, {kChunk, columns});
 
-    const bool wide = columns == 128;
     Role chain = k.role("chain", warpgroups(columns / 64), wide ? 208 : 240), aux = k.role("aux", warpgroups(1), wide ? 72 : 128);
     Role loader = k.role("load", one_thread(), 24), save = k.role("store", one_thread(), 24);
     Ring in = k.ring("in", c.stages, loader, {chain, aux}, q, key, v, tm, b);
     Ring prepared = k.ring("prepared", 2, aux, {chain}, p, decay);
     Ring out = k.ring("out", 2, chain, {save}, o);
+    Works works(k, c, offsets, cta, tokens, N, slots, heads, aux, {chain, loader, save});
+    std::optional<Records<T>> records;
+    if (c.segments) records.emplace(k, c);
+    if (goes_on) k.allow("spills"), k.allow("stack");  // between works, with some types of states; the contract's kernels have none
 
-    loader([&] {
-      Sequence s = offsets.sequence(k, n);
-      Index query_head = head / query_group, key_head = head / key_group, value_head = head / value_group;
+    const auto load_work = [&](const Work& w, auto then) {
+      Index query_head = w.head / query_group, key_head = w.head / key_group, value_head = w.head / value_group;
+      // What has no reader comes as zeros: q of silent chunks, and v where the state starts as the identity.
       const auto load_rows = [&](Stage at, Index i) {
-        Index row = i * kChunk;
-        in.tma_load(at, key, K.ragged_tile(s.first, s.count, {row, key_head, 0}, {kChunk, 1, dk}));
-        in.tma_load(at, q, Q.ragged_tile(s.first, s.count, {row, query_head, 0}, {kChunk, 1, dk}));
-        in.tma_load(at, v, V.ragged_tile(s.first, s.count, {row, value_head, column}, {kChunk, 1, columns}));
+        Index row = w.row(i);
+        in.tma_load(at, key, K.ragged_tile(w.s.first, w.s.count, {row, key_head, 0}, {kChunk, 1, dk}));
+        in.tma_load(at, q, Q.ragged_tile(w.s.first, select(i >= w.silent, w.s.count, 0), {row, query_head, 0}, {kChunk, 1, dk}));
+        in.tma_load(at, v, V.ragged_tile(w.s.first, select(w.starts(Start::identity), k.index(0), w.s.count), {row, value_head, w.column}, {kChunk, 1, columns}));
       };
       const auto load_prepared = [&](Stage at, Index i) {
-        in.tma_load(at, tm, Tm.tile({s.slot + i, head, 0, 0}, {1, 1, kChunk, kChunk}));
-        in.tma_load(at, b, B.tile({s.slot + i, head, 0}, {1, 1, kChunk}));
+        in.tma_load(at, tm, Tm.tile({w.slot(i), w.head, 0, 0}, {1, 1, kChunk, kChunk}));
+        in.tma_load(at, b, B.tile({w.slot(i), w.head, 0}, {1, 1, kChunk}));
       };
-      Index chunks = s.chunks() + 1;  // one more than there are: the chain looks one chunk ahead, past the end it reads zeros
-      Index ahead = min(chunks, c.stages);
-      for_(ahead, [&](Index i) { load_rows(in.acquire(), i); });  // while the prologue still runs
-      k.grid_wait();
-      for_(ahead, [&](Index i) { load_prepared(Stage{i}, i); });
-      for_range(ahead, chunks, 1, [&](Index i) {
+      if (c.segments)
+        records->load(k, w, in, key, q, [&](Stage at) {
+          in.tma_load(at, v, V.ragged_tile(w.s.first, k.index(0), {0, value_head, w.column}, {kChunk, 1, columns}));
+          load_prepared(at, k.index(0));
+        });
+      // One chunk more than there are: the chain looks one ahead, past the end it reads zeros.
+      Index chunks = select(w.some, w.chunks() + 1, 0);
+      std::vector<Var<Stage>> ahead;
+      for (int i = 0; i < c.stages; ++i) ahead.emplace_back(Stage{k.index(0)});
+      const auto for_first = [&](auto f) {
+        for (int i = 0; i < c.stages; ++i) if_(k.index(i) < chunks, [&] { f(ahead[static_cast<std::size_t>(i)], k.index(i)); });
+      };
+      for_first([&](Var<Stage>& at, Index i) {  // while the prologue still runs
+        at.set(in.acquire());
+        load_rows(at.get(), i);
+      });
+      Work checked = then();
+      for_first([&](Var<Stage>& at, Index i) { load_prepared(at.get(), i); });
+      for_range(k.index(c.stages), select(checked.some, checked.chunks() + 1, 0), 1, [&](Index i) {
         Stage at = in.acquire();
         load_rows(at, i);
         load_prepared(at, i);
       });
-    });
+    };
+    loader([&] { works.follow_early(load_work); });
 
-    aux([&] {
-      Sequence s = offsets.sequence(k, n);
+    const auto prepare_work = [&](const Work& w) {
+      if (c.segments) for_(w.hops() * 2, [&](Index) { in.release(in.wait()); });
       auto qk = k.frag<f32>({kChunk, kChunk}, "q k^T");
       auto b_row = k.frag<f32>({kChunk, 1}, "b_i"), q_norm = k.frag<f32>({kChunk, 1}, "1 / |q_i|");
-      for_(s.chunks() + 1, [&](Index) {
-        Stage at = in.wait();
-        gemm_zero(qk, q[at], key[at].t());
-        Batch product = k.batch();
-        Stage to = prepared.acquire();
+      std::optional<Checkpoints::Position> position;
+      if (c.prefixes) position = checkpoints->begin(w.n, k.index(0));
+      const auto write_decay = [&](Stage at, Stage to, Index chunk) {
         if (c.l2norm) {
           inverse_norms(k, key[at], dk, *eps, decay[to].row(3));
           inverse_norms(k, q[at], dk, *eps, decay[to].row(4));
@@ -100,7 +122,24 @@ Program forward(ForwardConfig c) {
           decay[to].write(1, i, c.l2norm ? scale * e * from_q : scale * e);
           decay[to].write(2, i, c.l2norm ? rest * from_k : rest);
           if (c.l2norm) decay[to].write(5, i, e);
+          if (c.prefixes) checkpoints->prepare(k, *position, chunk, w.s.count, i, b[at], decay[to], c.l2norm ? std::optional(from_k) : std::nullopt);
         });
+        if (c.prefixes) checkpoints->advance(*position);
+      };
+      if (c.segments)
+        for_(w.silent, [&](Index i) {
+          Stage at = in.wait();
+          Stage to = prepared.acquire();
+          write_decay(at, to, i);
+          prepared.commit(to);
+          in.release(at);
+        });
+      for_(select(w.some, w.loud + 1, 0), [&](Index i) {
+        Stage at = in.wait();
+        gemm_zero(qk, q[at], key[at].t());
+        Batch product = k.batch();
+        Stage to = prepared.acquire();
+        write_decay(at, to, i);
         load(b_row, b[at].t());
         if (c.l2norm) load(q_norm, decay[to].row(4).t());
         settle(product);
@@ -112,23 +151,28 @@ Program forward(ForwardConfig c) {
         prepared.commit(to);
         in.release(at);
       });
-    });
+    };
+    aux([&] { works.find([&](auto read) { prepare_work(read()); }); });
 
-    chain([&] {
-      Sequence s = offsets.sequence(k, n);
+    const auto walk = [&](auto read) {
+      Work w = read();
       auto St = k.frag<f32>({columns, dk}, "S^T"), Ut = k.frag<f32>({columns, kChunk}, "U^T"), Ot = k.frag<f32>({columns, kChunk}, "O^T");
       auto Sb = k.frag<T>({columns, dk}, "S^T, 16 bit"), Vt = k.frag<T>({columns, kChunk}, "V^T");
       auto e = k.frag<f32>({1, kChunk}, "2^b"), e_out = k.frag<f32>({1, kChunk}, "scale 2^b"), e_rest = k.frag<f32>({1, kChunk}, "2^(b_C - b)");
       fill(St, 0.0);
-      if_(S0.present(), [&] {
-        Index row = read_slots.at(n);
-        if_(row >= 0, [&] { S0.load(k, St, row, head, column); });
+      if_(S0.present() & w.starts(Start::initial), [&] {
+        Index row = read_slots.at(w.n);
+        if_(row >= 0, [&] { S0.load(k, St, row, w.head, w.column); });
       });
+      if (c.segments) {
+        if_(w.starts(Start::identity), [&] { map_to(St, [&](Index row, Index column, Real) { return select(row + w.column == column, 1.0, 0.0); }, St); });
+        records->compose(k, w, in, key, q, St, Sb, Ut, Ot);
+      }
 
       std::optional<Checkpoints::Position> position;
-      if (checkpoints) position = checkpoints->begin(n);
+      if (checkpoints) position = checkpoints->begin(w.n, w.begin + w.silent);
 
-      Var<Stage> current(in.wait()), ready(Stage{k.index(0)}), previous(Stage{k.index(0)});
+      Var<Stage> current(Stage{k.index(0)}), ready(Stage{k.index(0)}), previous(Stage{k.index(0)});
       // W^T and V'^T of a chunk whose U^T is there.
       const auto start_values = [&](Stage at, Stage d) {
         gemm_zero(Ut, map<T>([](Real v, Real u, Real eb) { return v - eb * u; }, Vt, Ut, e), tm[at].t());
@@ -147,7 +191,14 @@ Program forward(ForwardConfig c) {
       };
       const auto decay_state = [&](Stage d, Index i) {  // past the last chunk nothing is used, and S^T stays
         Real factor = decay[d].read(c.l2norm ? 5 : 0, kChunk - 1);
-        tilewright::scale(St, wide ? factor : select(i < s.chunks(), factor, 1.0));
+        if (c.prefixes) factor = checkpoints->first_decay(decay[d]);
+        tilewright::scale(St, wide ? factor : select(i < w.chunks(), factor, 1.0));
+      };
+      // S^T += (V'^T 2^(b_C - b)) K
+      const auto add_values = [&](Stage at, Stage d, const Frag<T>& Vn) {
+        const auto rest = [](Real v, Real ed) { return v * ed; };
+        gemm_add(St, wide ? map<T>(rest, Vn, decay[d].row(2)) : map<T>(rest, Vn, e_rest), key[at]);
+        return k.batch();
       };
       // Under U^T: what the chunk's W^T needs. One warpgroup alone goes on to V'^T, with the first half of S^T Q^T under W^T and the second under the
       // rounding of V'^T; two fill each other's gaps, and have no registers for it.
@@ -161,24 +212,40 @@ Program forward(ForwardConfig c) {
         current.set(at);
         ready.set(d);
       };
-      map_to(Sb, [](Real x) { return x; }, St);
-      gemm_zero(Ut, Sb, key[current.get()].t());
-      Batch first = k.batch();
-      if (!wide) read_out(current.get(), first_half);
-      look_ahead(k.index(0), current.get(), first);
-
-      for_(s.chunks(), [&](Index i) {
+      // U^T of the next chunk.
+      const auto start_next = [&](Stage next) {
+        gemm_zero(Ut, Sb, key[next].t());
+        return k.batch();
+      };
+      const auto silent_chunk = [&](Index i) {
+        Stage at = current.get(), d = ready.get();
+        if (wide) {
+          Batch values = start_values(at, d);
+          decay_state(d, i);
+          settle(values);
+        }
+        Batch state = add_values(at, d, cast<T>(Ut));
+        Stage next = in.wait();
+        settle(state);
+        in.release(at);
+        prepared.release(d);
+        map_to(Sb, [](Real x) { return x; }, St);
+        look_ahead(i + 1, next, start_next(next));
+      };
+      const auto loud_chunk = [&](Index i) {
         Stage at = current.get(), d = ready.get();
         std::optional<Batch> values;
         if (wide) values = start_values(at, d);
         Batch sq = read_out(at, wide ? all : second_half);
         if (wide) decay_state(d, i), settle(*values);
         auto Vn = cast<T>(Ut);
-        const auto rest = [](Real v, Real ed) { return v * ed; };
-        gemm_add(St, wide ? map<T>(rest, Vn, decay[d].row(2)) : map<T>(rest, Vn, e_rest), key[at]);
-        Batch state = k.batch();
+        if (c.prefixes) {
+          settle(sq);
+          checkpoints->inside(k, *position, i, w.s.count, St, Vn, key[at], decay[d], w.head, w.column);
+        }
+        Batch state = add_values(at, d, Vn);
         if (!wide) load(e_out, decay[d].row(1));
-        settle(sq);
+        if (!c.prefixes) settle(sq);
         const auto scaled = [](Real x, Real es) { return x * es; };
         wide ? map_to(Ot, scaled, Ot, decay[d].row(1)) : map_to(Ot, scaled, Ot, e_out);
         gemm_add(Ot, Vn, p[d].t());
@@ -189,31 +256,52 @@ Program forward(ForwardConfig c) {
         settle(state);
         in.release(at);
         map_to(Sb, [](Real x) { return x; }, St);
-        if (checkpoints) checkpoints->pass(*position, (i + 1) * kChunk <= s.count, St, Sb, head, column);
-        gemm_zero(Ut, Sb, key[next].t());
-        Batch u_next = k.batch();
+        if (checkpoints) checkpoints->pass(*position, (w.begin + w.silent + i + 1) * kChunk <= w.s.count, St, Sb, w.head, w.column);
+        Batch u_next = start_next(next);
         settle(pv);
         prepared.release(d);
         auto On = cast<T>(Ot);
         if (!wide) read_out(next, first_half);
         store(o[to].t(), On);
         previous.set(to);
-        look_ahead(i + 1, next, u_next);
+        look_ahead(w.silent + i + 1, next, u_next);
+      };
+
+      if_(w.some, [&] {
+        current.set(in.wait());
+        map_to(Sb, [](Real x) { return x; }, St);
+        Batch first = start_next(current.get());
+        if (!wide && !c.segments) read_out(current.get(), first_half);
+        look_ahead(k.index(0), current.get(), first);
+        if (c.segments) {
+          for_(w.silent, silent_chunk);
+          if (!wide) settle(read_out(current.get(), first_half));
+        }
+        for_(w.loud, loud_chunk);
+        if_(w.loud > 0, [&] { out.commit(previous.get()); });
+        if (goes_on) {
+          in.release(current.get());
+          prepared.release(ready.get());
+        }
       });
-      if_(s.chunks() > 0, [&] { out.commit(previous.get()); });
-      if_(Sn.present(), [&] {
-        Index row = write_slots.at(n);
-        if_(row >= 0, [&] { Sn.store(St, Sb, row, head, column); });
+      w = read();
+      if_(Sn.present() & w.finishes(Finish::final_state), [&] {
+        Index row = write_slots.at(w.n);
+        if_(row >= 0, [&] { Sn.store(St, Sb, row, w.head, w.column); });
       });
-    });
+      if (c.segments) records->finish(k, w, St);
+    };
+    chain([&] { works.follow(walk); });
 
     save([&] {
-      Sequence s = offsets.sequence(k, n);
-      for_(s.chunks(), [&](Index i) {
-        Stage at = out.wait();
-        tma_store(O.ragged_tile(s.first, s.count, {i * kChunk, head, column}, {kChunk, 1, columns}), o[at]);
-        k.store_wait(0);
-        out.release(at);
+      works.follow([&](auto read) {
+        Work w = read();
+        for_(w.loud, [&](Index i) {
+          Stage at = out.wait();
+          tma_store(O.ragged_tile(w.s.first, w.s.count, {w.row(w.silent + i), w.head, w.column}, {kChunk, 1, columns}), o[at]);
+          k.store_wait(0);
+          out.release(at);
+        });
       });
       k.store_wait_complete();
     });

@@ -36,9 +36,15 @@ class Gates {
   /// What the caller gave for a token that is `valid`: gate and write strength, 0 and 1 where there are none. Called inside a role,
   /// like the others.
   void read(Kernel& k, Pred valid, Index token, Index head, Var<Real>& gate, Var<Real>& strength) const {
-    gate.set(k.real(0.0)), strength.set(k.real(1.0));
-    if_(valid & g_.present(), [&] { gate.set(g_.read(token, head)); });
+    read_gate(k, valid, token, head, gate);
+    strength.set(k.real(1.0));
     if_(valid & beta_.present(), [&] { strength.set(beta_.read(token, head)); });
+  }
+
+  /// The gate alone.
+  void read_gate(Kernel& k, Pred valid, Index token, Index head, Var<Real>& gate) const {
+    gate.set(k.real(0.0));
+    if_(valid & g_.present(), [&] { gate.set(g_.read(token, head)); });
   }
 
   /// Natural log of a token's decay, floored.

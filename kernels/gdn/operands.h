@@ -110,8 +110,8 @@ class States {
       }
     });
   }
-  /// Row = S^T, which is given in fp32 and rounded to the type of the products' operands.
-  template <Half T>
+  /// Row = S^T, which is given in fp32 and, as `rounded`, in the type of the products' operands or in fp32 again.
+  template <class T>
   void store(const Frag<f32>& St, const Frag<T>& rounded, Index row, Index head, Index column) const {
     with_element([&]<class E>(E) {
       const auto put = [&](const Frag<E>& frag) {

@@ -1,6 +1,9 @@
-// Which form of the forward kernel suits a call.
+// Which form of the chain kernel suits a call, and whether a list of segments can help it: what the host decides from sizes, since lengths of packed
+// sequences are known on the device only.
 #pragma once
 #include <cstdint>
+
+#include "kernels/gdn/planner_rules.h"
 
 namespace tilewright::gdn {
 
@@ -10,21 +13,50 @@ enum class Form {
   split  ///< two CTAs with 64 of 128 columns each: twice the CTAs, for calls with few chains
 };
 
+/// SMs of an H100 and an H200, for what must not depend on the device: the workspace, and which kernels a call has.
+inline constexpr int kTypicalSms = 132;
+
 /// Columns of V that a warpgroup has. Heads of no more have one form only, the full one.
 inline constexpr int kWarpgroupColumns = 64;
 constexpr bool can_split(int dv) { return dv > kWarpgroupColumns; }
 
-/// Chains (sequences x value heads) up to which two CTAs a chain still find SMs of their own: half of an H200's 132.
-inline constexpr std::int64_t kSplitChains = 66;
+/// Chains (sequences x value heads) up to which two CTAs a chain still find SMs of their own.
+inline constexpr std::int64_t kSplitChains = kTypicalSms / 2;
 
-/// The form for a batch of `sequences` sequences with `value_heads` value heads of dv columns.
+/// The form for a batch of `sequences` sequences with `value_heads` value heads of dv columns whose chains are not cut.
 constexpr Form choose_form(std::int64_t sequences, int value_heads, int dv) {
   return can_split(dv) && sequences * value_heads <= kSplitChains ? Form::split : Form::full;
 }
 
+/// The form where it may not depend on the batch: that of four sequences.
+constexpr Form batch_invariant_form(int value_heads, int dv) { return choose_form(4, value_heads, dv); }
+
 /// Columns of V of one CTA.
 constexpr int value_columns(Form form, int dv) { return form == Form::full ? dv : kWarpgroupColumns; }
+/// Items of one form that run at a time, and what they cost.
+constexpr int planner_slots(Form form, int sms) { return form == Form::full ? sms : sms / 2; }
+constexpr const CostModel& costs_of(Form form) { return form == Form::full ? kFullCosts : kSplitCosts; }
 
 constexpr const char* name_of(Form form) { return form == Form::full ? "full" : "split"; }
+
+/// Whether chains of such heads can be cut, and of how many of them.
+constexpr bool can_cut(int dk, int dv) { return dk == 128 && dv == 128; }
+
+/// A call as the choice sees it.
+struct CallSizes {
+  std::int64_t tokens = 0, sequences = 0;  ///< of the batch
+  int heads = 0, dk = 128, dv = 128;
+  bool batch_invariant = false;  ///< nothing may depend on the batch
+  bool whole_chains = false;     ///< something asked for works on whole chains only
+  bool only_split = false;       ///< the chain does more than its registers hold in the full form with segments: checkpoints, norms
+  int cp = 0;                    ///< 0: as it suits, 1: no segments, N: segments of a chain
+  bool operator==(const CallSizes&) const = default;
+};
+struct Choice {
+  Form form = Form::full;
+  bool segments = false;  ///< the chain kernel works through a planner's list
+};
+/// The kernels of a call.
+Choice choose(const CallSizes& sizes);
 
 }  // namespace tilewright::gdn

@@ -11,7 +11,8 @@
 #include "kernels/gdn/gate.h"
 #include "kernels/gdn/inverse.h"
 #include "kernels/gdn/norms.h"
-#include "kernels/gdn/sequences.h"
+#include "kernels/gdn/offset_check.h"
+#include "kernels/gdn/planner.h"
 
 namespace tilewright::gdn {
 
@@ -40,9 +41,15 @@ Program prologue(PrologueConfig c) {
     auto Tm = k.out<T>("tm", {slots, all_heads, kChunk, kChunk});
     auto B = k.out<f32>("b", {slots, all_heads, kChunk});
     Offsets offsets(k);
+    std::optional<Tensor<f32>> Gain;
+    std::optional<Planner> planner;
+    if (c.planner) {
+      Gain = k.out<f32>("gain", {slots, all_heads});
+      planner.emplace(k, tokens, N, all_heads);
+    }
     Index group = k.scalar_i32("group"), levels = k.scalar_i32("levels"), top = k.scalar_i32("top");
     // Persistent: as many CTAs as the SMs hold, each with every ctas-th item.
-    auto [cta, unused1, unused2] = k.grid(min(slots * key_heads * packs, sms * kCtasPerSm));
+    auto [cta, unused1, unused2] = k.grid(min(slots * key_heads * packs, sms * kCtasPerSm) + Extent(c.planner ? 1 : 0));
     Index items = Index(slots) * key_heads * packs, ctas = min(items, Index(sms) * kCtasPerSm);
 
     auto key = k.staged<T>("k_tile", 1, {kChunk, c.dk});
@@ -50,6 +57,7 @@ Program prologue(PrologueConfig c) {
     auto work = k.shared<f32>("blocks", {heads * kOwnRows + kPairs * kBlock, kBlock}, 16);
     auto t = k.shared<T>("t_tile", {heads * kChunk, kChunk});
     k.overlay(t, work);
+    if (c.planner) k.overlay(planner->space().tile, work);
     auto KK = work.view(heads * kOwnRows, 0, {kPairs * kBlock, kBlock});
     auto b = k.shared<f32>("b", {heads, kChunk}), beta = k.shared<f32>("beta", {heads, kChunk});
     auto decay = k.shared<f32>("decay", {heads * 4, kChunk / 2});
@@ -59,11 +67,13 @@ Program prologue(PrologueConfig c) {
       norm = k.shared<f32>("norm", {1, kChunk});
       eps = k.scalar_f32("l2norm_eps");
     }
+    OffsetCheck check(k, offsets, tokens, N);
     k.ctas_per_sm(kCtasPerSm);
 
     Role all = k.role("all", warpgroups(1));
     Ring ring = k.ring("k", 1, all, {all}, key);
     all([&] {
+      Index good = check.run(k, cta == 0);
       NextItem next(k);
       const int turns = (heads + 1) / 2;  // two threads a token, a head each at a time
       std::vector<Var<Real>> gate, strength;
@@ -73,7 +83,7 @@ Program prologue(PrologueConfig c) {
       // The place of an item. Its K, g and beta are asked for long before they are used.
       const auto locate = [&](Index number) {
         Index rest = number / packs, place = rest / key_heads, key_head = rest - place * key_heads, from = (number - rest * packs) * heads;
-        auto [slot, n, exists] = slot_at(k, offsets, place, tokens, N, levels, top);
+        auto [slot, n, exists] = slot_at(k, offsets, place, tokens, good, levels, top);
         Sequence s = offsets.sequence(k, n);
         Index before = (slot - s.slot) * kChunk;
         next.set({slot, key_head * group + from, group - from, s.first + before, select(exists, s.count - before, 0)});
@@ -147,10 +157,28 @@ Program prologue(PrologueConfig c) {
         for (int w = 0; w < heads; ++w) {
           load(b_i, b.row(w).t());
           load(beta_i, beta.row(w).t());
-          auto L = map<f32>([&](Index r, Index col, Real x, Real bi, Real bj, Real be) { return select(r > col + warp * kBlock, be * x * exp2(bi - bj), 0.0); },
+          auto L = map<f32>([&](Index r, Index col, Real x, Real bi, Real bj, Real be) { return select(c.planner ? r >= col + warp * kBlock : r > col + warp * kBlock, be * x * exp2(bi - bj), 0.0); },
                             diagonal, b_i, b.view(w, warp * kBlock, {1, kBlock}), beta_i);
           store(work.view(own_row(warp) - warp * kBlock + w * kOwnRows, 0, {kChunk, kBlock}), L);
         }
+      };
+
+      // log2 of what the chunk's transition, the product of 2^g (I - beta k k^T), lengthens a vector by at most: its decay, and log2 |1 - beta |k|^2| where
+      // that is above 1. The diagonal of L holds beta |k|^2.
+      const auto bound_gain = [&](const Item& item, Index w) {
+        Index first = k.lane() * 2, row = w * kOwnRows + own_row(first / kBlock) + first % kBlock, column = first % kBlock;
+        Real x[2] = {work.read(row, column), work.read(row + 1, column + 1)};
+        Var<Real> growth(k.real(0.0));
+        Index most = k.ptx<Index>("redux.sync.max.s32 #out0, #0, 0xffffffff;", k.ptx<Index>("mov.b32 #out0, #0;", max(x[0], x[1])));
+        if_(most > 0x40000000, [&] {  // 2.0f
+          Real sum = log2(max(x[0] - 1.0, 1.0)) + log2(max(x[1] - 1.0, 1.0));
+          for (int delta = 1; delta < 32; delta *= 2) {
+            Real below = k.shuffle_up(sum, delta);
+            sum = select(k.lane() >= delta, sum + below, sum);
+          }
+          growth.set(sum);
+        });
+        if_((k.lane() == 31) & (w < item.left), [&] { Gain->write({item.slot, item.head + w}, b.read(w, kChunk - 1) + growth.get()); });
       };
 
       // T of every head, a warp each; with fewer heads than warps some invert the same one, in step.
@@ -158,6 +186,7 @@ Program prologue(PrologueConfig c) {
         Index warp = anew(k, k.warp());
         k.sync();
         Index w = warp % heads;
+        if (c.planner) bound_gain(item, w);
         UnitLowerInverse<T> inverse(k, work.view(w * kOwnRows, 0, {kOwnRows, kBlock}), KK, b.view(w, 0, {1, kChunk}), beta.view(w, 0, {1, kChunk}),
                                     decay.view(w * 4, 0, {4, kChunk / 2}), [&] { heads == 4 ? k.warp_sync() : k.sync(); });
         auto T_ij = inverse();
@@ -176,12 +205,14 @@ Program prologue(PrologueConfig c) {
       };
 
       k.grid_launch();
-      if_(cta < items, [&] {
-        locate(cta);
+      if (c.planner) if_(cta == ctas, [&] { (*planner)(offsets, gates); });
+      Index begin = c.planner ? select(cta < ctas, cta, items) : cta;
+      if_(begin < items, [&] {
+        locate(begin);
         ask_gates();
         ask_keys();
       });
-      for_range(cta, items, ctas, [&](Index number) {
+      for_range(begin, items, ctas, [&](Index number) {
         Item item = next.get(group);
         if_(item.valid > 0, [&] { sum_gates(item); });
         Stage at = ring.wait();

@@ -35,12 +35,13 @@ struct Offsets {
 };
 
 /// The sequence that owns the `block`th 64 rows of the batch: the largest n < N with floor(cu[n]/64) <= block, found by all lanes of a
-/// warp together, 32 candidates a level. `levels` and `top` = 32^(levels-1) come from the host and cover N.
+/// warp together, 32 candidates a level. `levels` and `top` = 32^(levels-1) come from the host and cover N, which may be less than the
+/// batch has: then only the first N sequences exist, here and below.
 inline Index owner_of(Kernel& k, const Offsets& offsets, Index block, Index N, Index levels, Index top) {
   Var<Index> low(k.index(0)), stride(top);
   for_(levels, [&](Index) {
     Index candidate = low.get() + k.lane() * stride.get();
-    Index begins = offsets.start(k, min(candidate, N - 1)) / kChunk;
+    Index begins = offsets.start(k, min(candidate, N)) / kChunk;
     Index best = select((candidate < N) & (begins <= block), candidate, low.get());
     low.set(k.ptx<Index>("redux.sync.max.s32 #out0, #0, 0xffffffff;", best));
     stride.set(stride.get() >> 5);
@@ -61,7 +62,7 @@ inline ChunkSlot slot_at(Kernel& k, const Offsets& offsets, Index place, Index T
   Index blocks = T / kChunk, owner = owner_of(k, offsets, place, N, levels, top);
   Pred last = place >= blocks;
   Index n = select(last, place - blocks, owner), begin = offsets.start(k, n) / kChunk, end = offsets.start(k, n + 1) / kChunk;
-  return {select(last, end, place) + n, n, last | ((begin <= place) & (place < end))};
+  return {select(last, end, place) + n, n, (N > n) & (last | ((begin <= place) & (place < end)))};
 }
 
 }  // namespace tilewright::gdn

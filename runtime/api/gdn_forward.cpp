@@ -76,6 +76,13 @@ tilewright_status tilewright_gdn_forward_workspace(const tilewright_handle* hand
   });
 }
 
+tilewright_status tilewright_gdn_forward_check(tilewright_handle* handle, tilewright_stream stream) {
+  return api::guarded(TILEWRIGHT_INTERNAL, [&] {
+    if (handle == nullptr) throw ops::ArgumentError("gdn_forward_check: handle is NULL");
+    handle->shared->gdn_forward.check_offsets(stream);
+  });
+}
+
 tilewright_status tilewright_gdn_forward(tilewright_handle* handle, const tilewright_gdn_forward_args* args) {
   return api::guarded(TILEWRIGHT_DEVICE_ERROR, [&] {
     if (handle == nullptr) throw ops::ArgumentError("gdn_forward: handle is NULL");

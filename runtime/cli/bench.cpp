@@ -5,6 +5,7 @@
 #include <nlohmann/json.hpp>
 #include <ostream>
 
+#include "kernels/gdn/ceilings.h"
 #include "runtime/cli/guarded_buffer.h"
 #include "runtime/cli/host_case.h"
 #include "runtime/cli/registry.h"
@@ -65,13 +66,29 @@ double forward_flops(const std::vector<std::int64_t>& lens, gdn::HeadCounts head
   return 2 * chunks * (heads.hv * per_value_head + heads.hk * C * C * dk);
 }
 
+std::vector<std::int64_t> lens_of(const std::string& text) {
+  auto lens = usage([&] { return gdn::parse_lens(text); });
+  if (std::all_of(lens.begin(), lens.end(), [](std::int64_t length) { return length == 0; })) throw UsageError("bench: --lens '" + text + "' has no tokens");
+  return lens;
+}
+
+Json ceilings_of(const Options& o, const std::string& lens_text) {
+  const gdn::Ceilings least = gdn::forward_ceilings(lens_of(lens_text), heads_of(o));
+  return {{"tensor_ms", least.tensor_ms}, {"memory_ms", least.memory_ms}};
+}
+/// What the machine allows, and how near the row's time comes to it.
+void add_shares(Json& row, const Json& ceilings) {
+  const double ms = row["ms"].get<double>();
+  row["ceilings"] = ceilings;
+  row["share"] = {{"tensor", ceilings["tensor_ms"].get<double>() / ms}, {"memory", ceilings["memory_ms"].get<double>() / ms}};
+}
+
 Json bench_gdn_forward(runtime::Device& device, const Options& o, const std::string& lens_text) {
   const gdn::HeadCounts heads = heads_of(o);
-  const auto lens = usage([&] { return gdn::parse_lens(lens_text); });
+  const auto lens = lens_of(lens_text);
   gdn::InputShape shape;
   std::int64_t tokens = 0;
   for (const std::int64_t length : lens) tokens += length;
-  if (tokens == 0) throw UsageError("bench: --lens '" + lens_text + "' has no tokens");
   shape.lens = {std::min<std::int64_t>(tokens, 1024)};  // repeated to the full length: times do not depend on values
   shape.hk = heads.hk, shape.hv = heads.hv, shape.dk = o.dk, shape.dv = o.dv;
   shape.dtype = gdn::parse_dtype(o.dtype);
@@ -90,6 +107,7 @@ Json bench_gdn_forward(runtime::Device& device, const Options& o, const std::str
   const ops::Dtype half = ops::dtype_of(shape.dtype), f32 = ops::Dtype::f32;
   a.q = {q.address(), {}, half}, a.k = {k.address(), {}, half}, a.v = {v.address(), {}, half}, a.o = {out.address(), {}, half};
   a.g = {g.address(), {}, f32}, a.beta = {beta.address(), {}, f32}, a.cu_seqlens = {cu.address(), {}, ops::Dtype::i32};
+  a.cp = cp_of(o);
   a.initial_state = {initial.address(), {}, f32}, a.final_state = {final_state.address(), {}, f32};
   a.T = tokens, a.N = static_cast<std::int64_t>(lens.size()), a.hk = heads.hk, a.hv = heads.hv, a.dk = o.dk, a.dv = o.dv;
   a.state_order = state_order_of(o);
@@ -104,6 +122,7 @@ Json bench_gdn_forward(runtime::Device& device, const Options& o, const std::str
   Json row{{"kernel", "gdn-forward"}, {"heads", o.heads}, {"dk", o.dk}, {"dv", o.dv}, {"lens", lens_text}, {"dtype", o.dtype}, {"form", gdn::name_of(op.kernels_of(a).form)},
            {"first_call_seconds", compile_seconds}};
   row.update(time_steps(device, steps, forward_flops(lens, heads, o.dk, o.dv)));
+  add_shares(row, ceilings_of(o, lens_text));
   row["host_us"] = host_microseconds(device, [&] { op.run(a); });
   return row;
 }
@@ -122,6 +141,20 @@ Json bench_gemm(runtime::Device& device, const Options& o, ops::GemmRung rung, c
   row.update(time_steps(device, op.prepare(a), 2.0 * double(M) * double(N) * double(K)));
   row["host_us"] = host_microseconds(device, [&] { op.run(a); });
   return row;
+}
+
+/// The ceilings of every --lens, without a device.
+int print_ceilings(const Options& o, std::ostream& out) {
+  Json rows = Json::array();
+  for (const std::string& size : o.lens) rows.push_back({{"heads", o.heads}, {"lens", size}, {"ceilings", ceilings_of(o, size)}});
+  if (o.json) {
+    out << Json{{"rows", rows}}.dump(2) << "\n";
+    return 0;
+  }
+  for (const Json& row : rows)
+    out << fmt::format("gdn-forward {} {:<18} tensor cores {:.4f} ms, memory {:.4f} ms on an H200\n", o.heads, row["lens"].get<std::string>(),
+                       row["ceilings"]["tensor_ms"].get<double>(), row["ceilings"]["memory_ms"].get<double>());
+  return 0;
 }
 
 ops::GemmRung rung_of(const std::string& name) {
@@ -146,6 +179,8 @@ int bench(const Options& o, std::ostream& out) {
   if (forward != o.shapes.empty() || product != o.lens.empty())
     throw UsageError(forward ? "bench: gdn-forward takes --lens, like --lens 8192x4" : "bench: a gemm takes --shape, like --shape 8192x8192x8192");
   if ((forward ? o.lens : o.shapes).empty()) throw UsageError(forward ? "bench: --lens is missing" : "bench: --shape is missing");
+  if (o.ceilings && !forward) throw UsageError("bench: --ceilings is an option of gdn-forward");
+  if (o.ceilings) return print_ceilings(o, out);
   if (o.device == "sim") throw UsageError("bench: times of the simulated device say nothing of the card; expected --device cuda");
   const auto device = card();
 
@@ -155,8 +190,12 @@ int bench(const Options& o, std::ostream& out) {
     const Json row = forward ? bench_gdn_forward(*device, o, size) : bench_gemm(*device, o, rung_of(entry.name), size);
     rows.push_back(row);
     if (o.json) continue;
-    out << fmt::format("{} {} {:<18} {:>9.4f} ms {:>7.1f} TFLOP/s, host {:.1f} us a call:", entry.name, forward ? o.heads + widths_of(o) : "", size,
-                       row["ms"].get<double>(), row["tflops"].get<double>(), row["host_us"].get<double>());
+    out << fmt::format("{} {} {:<18} {:>9.4f} ms {:>7.1f} TFLOP/s, ", entry.name, forward ? o.heads + widths_of(o) : "", size, row["ms"].get<double>(),
+                       row["tflops"].get<double>());
+    if (forward)
+      out << fmt::format("{:.0f} % of the tensor and {:.0f} % of the memory ceiling, ", 100 * row["share"]["tensor"].get<double>(),
+                         100 * row["share"]["memory"].get<double>());
+    out << fmt::format("host {:.1f} us a call:", row["host_us"].get<double>());
     for (const Json& kernel : row["kernels"]) out << fmt::format(" {} {:.4f}", kernel["name"].get<std::string>(), kernel["ms"].get<double>());
     out << "\n" << std::flush;
   }

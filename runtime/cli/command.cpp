@@ -2,12 +2,15 @@
 #include "runtime/cli/command.h"
 
 #include <CLI/CLI.hpp>
+#include <fmt/format.h>
+
 #include <charconv>
 #include <functional>
 #include <iostream>
 #include <map>
 
 #include "kernels/gdn/config.h"
+#include "kernels/gdn/planner_rules.h"
 
 namespace tilewright::cli {
 namespace {
@@ -26,6 +29,7 @@ void add_configuration(CLI::App& app, Options& o) {
       ->check(CLI::IsMember({"auto", "full", "split"}))
       ->capture_default_str();
   app.add_flag("--state-v-first", o.state_v_first, "states are [N, Hv, dv, dk] instead of [N, Hv, dk, dv]");
+  app.add_option("--cp", o.cp, "segments of a chain of gdn-forward: auto, off, or so many in each")->capture_default_str();
   app.add_option("--ptxas", o.ptxas, "this ptxas instead of the one that is found")->check(CLI::ExistingFile);
 }
 
@@ -56,6 +60,16 @@ void add_run(CLI::App& app, Options& o) {
       ->check(CLI::NonNegativeNumber);
   app.add_option("--schedules", o.schedules, "run so many schedules, from --schedule (or 1) on")->check(CLI::Range(1, 1 << 20));
   app.add_flag("--no-checks", o.no_checks, "simulate without looking for races, missing fences and unwritten memory");
+}
+
+void add_plan(CLI::App& app, Options& o) {
+  add_kernel(app, o);
+  add_configuration(app, o);
+  app.add_option("--lens", o.lens, "lengths of the sequences: 28672+4096, or 8192x4 for four of 8192")->expected(1);
+  app.add_option("--decay", o.decay, "mean decay of a token, for each head in turn")->capture_default_str();
+  app.add_option("--sms", o.sms, "multiprocessors")->check(CLI::Range(2, gdn::kMaxPlannedSms))->capture_default_str();
+  app.add_flag("--items", o.every_item, "print every item of the list");
+  app.add_option("--svg", o.svg, "draw to this file, too");
 }
 
 void add_mutate(CLI::App& app, Options& o) {
@@ -110,6 +124,16 @@ std::optional<gdn::Form> form_of(const Options& o) {
     throw UsageError("--form split with --dv " + std::to_string(o.dv) + ": a head of one warpgroup's columns is not split, expected full or auto");
   if (o.form == "auto") return std::nullopt;
   return o.form == "full" ? gdn::Form::full : gdn::Form::split;
+}
+
+int cp_of(const Options& o) {
+  if (o.cp == "auto") return 0;
+  if (o.cp == "off") return 1;
+  int n = 0;
+  const auto [last, error] = std::from_chars(o.cp.data(), o.cp.data() + o.cp.size(), n);
+  if (error != std::errc() || last != o.cp.data() + o.cp.size() || n < 1 || n > gdn::kMaxSegments)
+    throw UsageError(fmt::format("--cp '{}': expected auto, off or a number of segments from 1 to {}", o.cp, gdn::kMaxSegments));
+  return n;
 }
 
 gdn::StateOrder state_order_of(const Options& o) { return o.state_v_first ? gdn::StateOrder::v_first : gdn::StateOrder::k_first; }
@@ -185,12 +209,17 @@ int command(int argc, const char* const* argv, std::ostream& out, std::ostream& 
   trace_app->add_option("--svg", o.svg, "draw to this file, too");
   actions[trace_app] = trace;
 
+  auto* plan_app = app.add_subcommand("plan", "how chains would be cut into segments, and which SM would do what when");
+  add_plan(*plan_app, o);
+  actions[plan_app] = plan;
+
   auto* bench_app = app.add_subcommand("bench", "time a kernel on the card: medians, L2 flushed before each run");
   add_kernel(*bench_app, o);
   add_configuration(*bench_app, o);
   add_device(*bench_app, o);
   bench_app->add_option("--lens", o.lens, "lengths of the sequences, one row each: 8192x4 4096x8");
   bench_app->add_option("--shape", o.shapes, "sizes of a gemm, one row each: 8192x8192x8192");
+  bench_app->add_flag("--ceilings", o.ceilings, "gdn-forward: only the least times that an H200's tensor cores and memory allow; needs no card");
   bench_app->add_flag("--json", o.json, "rows as JSON");
   actions[bench_app] = bench;
 
@@ -210,7 +239,7 @@ int command(int argc, const char* const* argv, std::ostream& out, std::ostream& 
 
   const auto named = [&](const CLI::App* subcommand) { return subcommand->get_name() == argv[1]; };
   if (argc > 1 && argv[1][0] != '-' && app.get_subcommands(named).empty()) {
-    err << "tilewright: no subcommand '" << argv[1] << "'; expected list, compile, inspect, run, trace, bench, mutate, cache or doctor\n";
+    err << "tilewright: no subcommand '" << argv[1] << "'; expected list, compile, inspect, run, trace, plan, bench, mutate, cache or doctor\n";
     return 2;
   }
   try {

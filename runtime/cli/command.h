@@ -58,10 +58,16 @@ struct Options {
   MutateOptions mutate;
   // doctor
   bool card = false;
+  // plan
+  std::string cp = "auto", decay = "0.95+0.95+0.95+1";
+  int sms = 132;
+  bool every_item = false;
   // trace
   unsigned cta = 0;
   Watcher* watcher = nullptr;  ///< looks on while a kernel runs
   bool stamped = false;        ///< compile with time stamps
+  // bench
+  bool ceilings = false;
   // run on the simulator
   bool count = false;
   std::string shadow;
@@ -75,6 +81,7 @@ int compile(const Options&, std::ostream& out);
 int inspect(const Options&, std::ostream& out);
 int run(const Options&, std::ostream& out);
 int run_gdn_forward(const Options&, std::ostream& out);
+int plan(const Options&, std::ostream& out);
 int bench(const Options&, std::ostream& out);
 int trace(const Options&, std::ostream& out);
 int mutate(const Options&, std::ostream& out);
@@ -86,6 +93,8 @@ gdn::HeadCounts heads_of(const Options&);
 std::string widths_of(const Options&);  ///< " --dk 64 --dv 128", or nothing for 128 and 128
 std::optional<gdn::Form> form_of(const Options&);
 gdn::StateOrder state_order_of(const Options&);
+/// cp of a call: 0 automatic, 1 off, or a number of segments.
+int cp_of(const Options&);
 ops::BuildOptions build_options_of(const Options&);
 /// "512x512x320" as `count` positive integers.
 std::vector<std::int64_t> parse_shape(const std::string& text, std::size_t count);

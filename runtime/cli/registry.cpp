@@ -14,6 +14,7 @@ namespace {
 std::vector<ops::Source> gdn_forward_sources(const Options& o) {
   const gdn::HeadCounts heads = heads_of(o);
   ops::GdnForwardKernels c;
+  c.segments = cp_of(o) > 1 ? 1 : 0;
   c.dtype = ops::dtype_of(gdn::parse_dtype(o.dtype));
   c.dk = static_cast<std::int16_t>(o.dk), c.dv = static_cast<std::int16_t>(o.dv);
   c.pack = ops::gdn_prologue_pack(heads.hv / heads.hk);
@@ -41,7 +42,7 @@ auto rung(ops::GemmRung which) {
 const std::vector<Entry>& registry() {
   static const std::vector<Entry> entries{
       {"gdn-forward", "Gated Delta Net, forward: prologue and chain kernel",
-       "dtype; widths of heads (64, 128); heads of a CTA of the prologue (1 to 4); halves of V or not; order and dtypes of states; checkpoints; l2norm", gdn_forward_sources, nullptr},
+       "dtype; widths of heads (64, 128); heads of a CTA of the prologue (1 to 4); halves of V or not; order and dtypes of states; checkpoints, with prefixes or not; l2norm", gdn_forward_sources, nullptr},
       {"gemm", "C = A B^T, bf16: the fast rung", "nothing", rung(ops::GemmRung::fast), gemm_case},
       {"gemm-two-roles", "C = A B^T, bf16: a producer and a consumer", "nothing", rung(ops::GemmRung::two_roles), gemm_case},
       {"gemm-one-role", "C = A B^T, bf16: one role", "nothing", rung(ops::GemmRung::one_role), gemm_case},

@@ -74,6 +74,7 @@ Result execute(const Options& o, const gdn::Inputs& in, bool batched) {
   const ops::Dtype half = ops::dtype_of(in.dtype), f32 = ops::Dtype::f32;
   a.q = {q.address(), {}, half}, a.k = {k.address(), {}, half}, a.v = {v.address(), {}, half};
   a.g = {g.address(), {}, f32}, a.beta = {beta.address(), {}, f32};
+  a.cp = cp_of(o);
   if (!in.initial_state.empty()) a.initial_state = {initial.address(), {}, f32};
   a.o = {out.address(), {}, half}, a.final_state = {final_state.address(), {}, f32};
   a.hk = in.hk, a.hv = in.hv, a.dk = in.dk, a.dv = in.dv, a.scale = in.scale, a.state_order = in.state_order;

@@ -158,6 +158,26 @@ void CudaDevice::copy_to_host(void* to, runtime::DeviceAddress from, std::size_t
   api_.check(api_.cuMemcpyDtoH_v2(to, from, bytes), "cuMemcpyDtoH", std::to_string(bytes) + " bytes");
 }
 
+runtime::MappedMemory CudaDevice::allocate_mapped(std::size_t bytes) {
+  make_current();
+  runtime::MappedMemory memory;
+  // An allocation spoils captures, of other threads too, unless its thread says that it knows what it does.
+  int mode = kCaptureRelaxed;
+  api_.check(api_.cuThreadExchangeStreamCaptureMode(&mode), "cuThreadExchangeStreamCaptureMode");
+  const Result result = api_.cuMemHostAlloc(&memory.host, bytes, kHostAllocPortable | kHostAllocDeviceMap);
+  api_.check(api_.cuThreadExchangeStreamCaptureMode(&mode), "cuThreadExchangeStreamCaptureMode");
+  api_.check(result, "cuMemHostAlloc", "asked for " + std::to_string(bytes) + " bytes");
+  std::memset(memory.host, 0, bytes);
+  api_.check(api_.cuMemHostGetDevicePointer_v2(&memory.device, memory.host, 0), "cuMemHostGetDevicePointer");
+  return memory;
+}
+
+void CudaDevice::release_mapped(const runtime::MappedMemory& memory) {
+  if (memory.host == nullptr) return;
+  make_current();
+  api_.check(api_.cuMemFreeHost(memory.host), "cuMemFreeHost");
+}
+
 void CudaDevice::fill(runtime::DeviceAddress to, std::uint8_t value, std::size_t bytes) {
   if (bytes == 0) return;
   make_current();

@@ -22,6 +22,9 @@ class CudaDevice final : public runtime::Device {
   void release(runtime::DeviceAddress) override;
   void copy_to_device(runtime::DeviceAddress to, const void* from, std::size_t bytes) override;
   void copy_to_host(void* to, runtime::DeviceAddress from, std::size_t bytes) override;
+  /// Page-locked host memory.
+  runtime::MappedMemory allocate_mapped(std::size_t bytes) override;
+  void release_mapped(const runtime::MappedMemory&) override;
   void fill(runtime::DeviceAddress to, std::uint8_t value, std::size_t bytes) override;
   /// cuTensorMapEncodeTiled with 256-byte L2 promotion; out-of-bounds elements read as zero.
   runtime::EncodedTensorMap encode(const runtime::TensorMapSpec&) override;

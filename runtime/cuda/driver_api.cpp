@@ -94,6 +94,9 @@ DriverApi load_driver(const std::string& library) {
   TILEWRIGHT_BIND(cuCtxSynchronize);
   TILEWRIGHT_BIND(cuMemAlloc_v2);
   TILEWRIGHT_BIND(cuMemFree_v2);
+  TILEWRIGHT_BIND(cuMemHostAlloc);
+  TILEWRIGHT_BIND(cuMemHostGetDevicePointer_v2);
+  TILEWRIGHT_BIND(cuMemFreeHost);
   TILEWRIGHT_BIND(cuPointerGetAttribute);
   TILEWRIGHT_BIND(cuMemcpyHtoD_v2);
   TILEWRIGHT_BIND(cuMemcpyDtoH_v2);
@@ -112,6 +115,7 @@ DriverApi load_driver(const std::string& library) {
   TILEWRIGHT_BIND(cuStreamSynchronize);
   TILEWRIGHT_BIND(cuStreamBeginCapture_v2);
   TILEWRIGHT_BIND(cuStreamEndCapture);
+  TILEWRIGHT_BIND(cuThreadExchangeStreamCaptureMode);
   TILEWRIGHT_BIND(cuGraphInstantiateWithFlags);
   TILEWRIGHT_BIND(cuGraphLaunch);
   TILEWRIGHT_BIND(cuGraphExecDestroy);

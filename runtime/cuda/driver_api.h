@@ -49,6 +49,10 @@ inline constexpr int kMaxSharedPerBlockOptIn = 97;
 // CUpointer_attribute
 inline constexpr int kPointerDeviceOrdinal = 9;
 
+// CU_MEMHOSTALLOC_*
+inline constexpr unsigned kHostAllocPortable = 1;
+inline constexpr unsigned kHostAllocDeviceMap = 2;
+
 // CUfunction_attribute
 inline constexpr int kFunctionSharedBytes = 1;
 inline constexpr int kFunctionMaxDynamicShared = 8;
@@ -65,7 +69,9 @@ inline constexpr int kLaunchClusterDimension = 4;
 inline constexpr int kLaunchProgrammaticSerialization = 6;
 
 // CUstreamCaptureMode, CUstream_flags
+inline constexpr int kCaptureGlobal = 0;
 inline constexpr int kCaptureThreadLocal = 1;
+inline constexpr int kCaptureRelaxed = 2;
 inline constexpr unsigned kStreamNonBlocking = 1;
 
 // CUtensorMapDataType, CUtensorMapSwizzle, CUtensorMapL2promotion
@@ -117,6 +123,9 @@ struct DriverApi {
   Result (*cuCtxSynchronize)();
   Result (*cuMemAlloc_v2)(DevicePointer*, std::size_t);
   Result (*cuMemFree_v2)(DevicePointer);
+  Result (*cuMemHostAlloc)(void**, std::size_t, unsigned);
+  Result (*cuMemHostGetDevicePointer_v2)(DevicePointer*, void*, unsigned);
+  Result (*cuMemFreeHost)(void*);
   Result (*cuPointerGetAttribute)(void*, int, DevicePointer);
   Result (*cuMemcpyHtoD_v2)(DevicePointer, const void*, std::size_t);
   Result (*cuMemcpyDtoH_v2)(void*, DevicePointer, std::size_t);
@@ -136,6 +145,7 @@ struct DriverApi {
   Result (*cuStreamSynchronize)(Stream);
   Result (*cuStreamBeginCapture_v2)(Stream, int);
   Result (*cuStreamEndCapture)(Stream, Graph*);
+  Result (*cuThreadExchangeStreamCaptureMode)(int*);
   Result (*cuGraphInstantiateWithFlags)(GraphExec*, Graph, unsigned long long);
   Result (*cuGraphLaunch)(GraphExec, Stream);
   Result (*cuGraphExecDestroy)(GraphExec);

@@ -73,6 +73,12 @@ struct DeviceVariable {
   std::size_t bytes = 0;
 };
 
+/// Memory that the host and kernels of the device both read and write, while kernels run, too.
+struct MappedMemory {
+  void* host = nullptr;
+  DeviceAddress device = 0;
+};
+
 class LoadedKernel {
  public:
   virtual ~LoadedKernel() = default;
@@ -90,6 +96,13 @@ class Device {
   virtual void release(DeviceAddress) = 0;
   virtual void copy_to_device(DeviceAddress to, const void* from, std::size_t bytes) = 0;
   virtual void copy_to_host(void* to, DeviceAddress from, std::size_t bytes) = 0;
+  /// Zeroed memory, for release_mapped. May be called while a stream is captured. As it stands here: for devices whose addresses are the host's.
+  virtual MappedMemory allocate_mapped(std::size_t bytes) {
+    const DeviceAddress address = allocate(bytes);
+    fill(address, 0, bytes);
+    return {reinterpret_cast<void*>(address), address};
+  }
+  virtual void release_mapped(const MappedMemory& memory) { release(memory.device); }
   virtual void fill(DeviceAddress to, std::uint8_t value, std::size_t bytes) = 0;
   virtual EncodedTensorMap encode(const TensorMapSpec&) = 0;
   /// Moves `map`, encoded from `spec`, to another address: the same as encoding `spec` there.

@@ -26,7 +26,7 @@ Shape shape_of(const GdnForwardArguments& a) {
                                     static_cast<std::int64_t>(a.flags)})
     s.add(number);
   for (const int number : {a.hq, a.hk, a.hv, a.dk, a.dv, static_cast<int>(a.gate_domain), static_cast<int>(a.beta_domain), a.l2norm, a.cp,
-                           static_cast<int>(a.state_order)})
+                           static_cast<int>(a.state_order), static_cast<int>(a.in_place())})
     s.add(std::int64_t{number});
   for (const float number : {a.scale, a.beta_scale, a.l2norm_eps}) s.add(number);
   return s;
@@ -53,9 +53,9 @@ int gdn_prologue_pack(int group) { return std::clamp(group, 1, 4); }
 
 Source gdn_prologue_source(const GdnForwardKernels& c) {
   return {std::string("gdn_prologue ") + name_of(c.dtype) + width("dk", c.dk) + " pack" + std::to_string(c.pack) + " g " + name_of(c.gate) + " beta " + name_of(c.strength) +
-              (c.l2norm != 0 ? " l2norm" : ""),
+              (c.l2norm != 0 ? " l2norm" : "") + (c.segments != 0 ? " planner" : ""),
           [c] {
-            const gdn::PrologueConfig config{.dk = c.dk, .pack = c.pack, .l2norm = c.l2norm != 0, .gate = c.gate, .strength = c.strength};
+            const gdn::PrologueConfig config{.dk = c.dk, .pack = c.pack, .l2norm = c.l2norm != 0, .planner = c.segments != 0, .gate = c.gate, .strength = c.strength};
             return c.dtype == Dtype::bf16 ? gdn::prologue<bf16>(config) : gdn::prologue<f16>(config);
           }};
 }
@@ -65,16 +65,18 @@ Source gdn_forward_source(const GdnForwardKernels& c) {
   key += width("dk", c.dk) + width("dv", c.dv);
   key += c.state_v_first ? " v_first" : " k_first";
   key += std::string(" states ") + name_of(c.states.initial) + " " + name_of(c.states.final);
-  if (c.checkpoints != 0) key += std::string(" checkpoints ") + name_of(c.states.checkpoint);
+  if (c.checkpoints != 0) key += std::string(c.checkpoints == 2 ? " prefixes" : "") + " checkpoints " + name_of(c.states.checkpoint);
   if (c.l2norm != 0) key += " l2norm";
+  if (c.segments != 0) key += " segments";
   return {key, [c] {
             gdn::ForwardConfig config;
             config.dk = c.dk, config.dv = c.dv;
             config.value_columns = gdn::value_columns(c.form, c.dv);
             config.state_v_first = c.state_v_first;
             config.states = c.states;
-            config.checkpoints = c.checkpoints != 0;
+            config.checkpoints = c.checkpoints != 0, config.prefixes = c.checkpoints == 2;
             config.l2norm = c.l2norm != 0;
+            config.segments = c.segments != 0;
             return c.dtype == Dtype::bf16 ? gdn::forward<bf16>(config) : gdn::forward<f16>(config);
           }};
 }
@@ -93,7 +95,7 @@ struct GdnForward::Plan {
 };
 
 GdnForward::GdnForward(runtime::Device& device, GdnForwardOptions options)
-    : options_(std::move(options)), programs_(device, options_.build) {}
+    : options_(std::move(options)), programs_(device, options_.build), faults_(device) {}
 GdnForward::~GdnForward() = default;
 
 std::uint64_t GdnForward::workspace_bytes(const GdnForwardArguments& a) {
@@ -106,8 +108,10 @@ GdnForwardKernels GdnForward::kernels_of(const GdnForwardArguments& a) const {
   c.dtype = a.q.dtype;
   c.pack = gdn_prologue_pack(a.heads() / a.hk);
   c.dk = static_cast<std::int16_t>(a.dk), c.dv = static_cast<std::int16_t>(a.dv);
-  c.form = gdn::can_split(a.dv) ? options_.form.value_or(gdn::choose_form(a.sequences(), a.heads(), a.dv)) : gdn::Form::full;
-  c.checkpoints = a.checkpoints ? 1 : 0;
+  const GdnForwardCuts cuts = gdn_forward_cuts(a);
+  c.form = gdn::can_split(a.dv) ? options_.form.value_or(cuts.form) : gdn::Form::full;
+  c.segments = cuts.segments() ? 1 : 0;
+  c.checkpoints = !a.checkpoints ? 0 : a.prefix_lens ? 2 : 1;
   c.l2norm = a.l2norm;
   c.gate = a.g ? element_of(a.g.dtype) : Element::f32;
   c.strength = a.beta ? element_of(a.beta.dtype) : Element::f32;
@@ -136,11 +140,11 @@ std::shared_ptr<const GdnForward::Plan> GdnForward::bind(const GdnForwardArgumen
   auto plan = std::make_shared<Plan>();
   plan->tensors = check_gdn_forward(a);
   plan->workspace = gdn_forward_workspace(a);
-  check_gdn_forward_addresses(a, plan->tensors);
+  check_gdn_forward_addresses(a, plan->tensors, plan->workspace);
   if (a.sequences() == 0) return plan;  // neither rows nor states
   const auto set = bindings(a);
-  const GdnForwardTables tables(a, plan->tensors, plan->workspace);
   runtime::Device& device = programs_.device();
+  const GdnForwardTables tables(a, plan->tensors, gdn_forward_addresses(a, plan->workspace, faults_.address(nullptr)), device.multiprocessors(), options_.heads);
   plan->steps.push_back({set->prologue, set->prologue_plan.bind(device, tables.tensors(), tables.scalars())});
   // The chain kernel reads only the arguments before it waits for the prologue.
   plan->steps.push_back({set->chain, set->chain_plan.bind(device, tables.tensors(), tables.scalars()), /*programmatic=*/true});
@@ -150,23 +154,26 @@ std::shared_ptr<const GdnForward::Plan> GdnForward::bind(const GdnForwardArgumen
 Steps GdnForward::prepare(const GdnForwardArguments& a) { return bind(a)->steps; }
 
 void GdnForward::run(const GdnForwardArguments& a, void* stream) {
+  check_offsets(stream);
   runtime::Device& device = programs_.device();
+  const bool simulated = device.kind() == "sim";
   const Shape shape = shape_of(a);
   std::shared_ptr<const Plan> plan = plans_.find(shape);
   const bool first = !plan;
   if (first) plan = bind(a);
-  const auto addresses = gdn_forward_addresses(a, plan->workspace);
+  const auto addresses = gdn_forward_addresses(a, plan->workspace, faults_.address(stream));
   GdnForwardTensors tensors = plan->tensors;
   for (std::size_t i = 0; i < kGdnTensors; ++i)
     if (tensors.all[i].given) tensors.all[i].address = addresses[i];
-  if (!first) check_gdn_forward_addresses(a, tensors);
+  if (!first) check_gdn_forward_addresses(a, tensors, plan->workspace);
   if (first || (a.flags & kCheckPointers) != 0) check_places(device, tensors);
   if (first) plans_.put(shape, plan);
-  if (device.kind() == "sim") check_gdn_forward_lists(a, tensors);
-  std::array<runtime::DeviceAddress, 32> table{};
+  if (simulated) check_gdn_forward_lists(a, tensors);
+  std::array<runtime::DeviceAddress, 48> table{};
   for (std::size_t i = 0; i < GdnForwardTables::entries(); ++i)
     table.at(i) = addresses[static_cast<std::size_t>(GdnForwardTables::tensor_of_entry(i))];
   launch_steps_at(device, plan->steps, table, stream);
+  if (simulated) faults_.check(stream, "");
 }
 
 }  // namespace tilewright::ops

@@ -7,6 +7,7 @@
 #include "kernels/gdn/gate.h"
 #include "kernels/gdn/inputs.h"
 #include "kernels/gdn/plan.h"
+#include "runtime/ops/offset_faults.h"
 #include "runtime/ops/operand.h"
 #include "runtime/ops/operator.h"
 
@@ -40,6 +41,7 @@ struct GdnForwardArguments {
   std::int64_t sequences() const { return cu_seqlens ? N : batch; }
   int query_heads() const { return hq != 0 ? hq : hk; }
   int heads() const { return std::max({query_heads(), hk, hv}); }  ///< that have a state
+  bool in_place() const { return initial_state && final_state && initial_state.address == final_state.address; }
   std::int64_t slots() const { return tokens() / gdn::kChunk + sequences(); }  ///< of chunks, see kernels/gdn/sequences.h
 };
 
@@ -56,7 +58,8 @@ struct GdnForwardKernels {
   bool state_v_first = false;
   gdn::StateTypes states;
   Element gate = Element::f32, strength = Element::f32;  ///< of g and beta
-  std::int16_t checkpoints = 0;                          ///< 1: the chain writes them
+  std::int16_t checkpoints = 0;                          ///< 1: the chain writes them; 2: counted from prefixes
+  std::int32_t segments = 0;                             ///< 1: the prologue plans, and the chain kernel works through the plan
 };
 
 /// Kernels of the operator.
@@ -66,8 +69,9 @@ Source gdn_forward_source(const GdnForwardKernels&);
 int gdn_prologue_pack(int group);
 
 struct GdnForwardOptions {
-  std::optional<gdn::Form> form;  ///< empty: choose_form. Heads that cannot be split have the full one
+  std::optional<gdn::Form> form;  ///< empty: as it suits. Heads that cannot be split have the full one
   BuildOptions build;
+  gdn::HeadClass heads = gdn::HeadClass::chosen;  ///< how segments of chains start: one way for all heads is for tests
 };
 
 class GdnForward {
@@ -79,9 +83,12 @@ class GdnForward {
   static std::uint64_t workspace_bytes(const GdnForwardArguments&);
   /// Enqueues the call on a stream: neither allocates device memory nor synchronises. The first call of a configuration
   /// compiles; the first of a shape binds; others replace addresses. Throws ArgumentError, UnsupportedError, BuildError, and
-  /// Error for what the device reports.
+  /// Error for what the device reports; ArgumentError, too, for bad offsets of an earlier call (see check_offsets), and then enqueues nothing. The
+  /// simulated device, which is done when the call returns, reports the call's own.
   void run(const GdnForwardArguments&, void* stream = nullptr);
-  /// The launches of a call, to be timed one by one.
+  /// Throws ArgumentError, once, where a kernel that has run on the stream has met bad offsets. Does not wait for kernels.
+  void check_offsets(void* stream = nullptr) { faults_.check(stream, kEarlier); }
+  /// The launches of a call, to be timed one by one. Bad offsets are reported as those of a call on the null stream.
   Steps prepare(const GdnForwardArguments&);
   /// What the call's kernels have fixed.
   GdnForwardKernels kernels_of(const GdnForwardArguments&) const;
@@ -91,8 +98,10 @@ class GdnForward {
   struct Plan;
   std::shared_ptr<const Bindings> bindings(const GdnForwardArguments&);
   std::shared_ptr<const Plan> bind(const GdnForwardArguments&);
+  static constexpr const char* kEarlier = " of an earlier call on this stream";
   GdnForwardOptions options_;
   LoadedPrograms programs_;
+  OffsetFaults faults_;
   KernelTable<GdnForwardKernels, Bindings> bindings_;
   PlanCache<Plan> plans_;
 };

@@ -3,6 +3,8 @@
 
 #include <cmath>
 
+#include "kernels/gdn/segment_plan.h"
+
 namespace tilewright::ops {
 namespace {
 
@@ -16,12 +18,13 @@ struct Entry {
 };
 constexpr int kF32 = static_cast<int>(Dtype::f32), kBf16 = static_cast<int>(Dtype::bf16), kF16 = static_cast<int>(Dtype::f16);
 constexpr std::array kEntries{
-    Entry{"q", q}, Entry{"k", k}, Entry{"v", v}, Entry{"o", o}, Entry{"tm", T}, Entry{"b", b},
+    Entry{"q", q}, Entry{"k", k}, Entry{"v", v}, Entry{"o", o}, Entry{"tm", T}, Entry{"b", b}, Entry{"status", status}, Entry{"offset_fault", offset_fault},
+    Entry{"gain", gain}, Entry{"plan", plan},    Entry{"sync", sync}, Entry{"ticket", ticket}, Entry{"ready", ready}, Entry{"ends", ends}, Entry{"transitions", transitions},
     Entry{"g", g, kF32}, Entry{"g_bf16", g, kBf16}, Entry{"g_f16", g, kF16},
     Entry{"beta", beta, kF32}, Entry{"beta_bf16", beta, kBf16}, Entry{"beta_f16", beta, kF16},
     Entry{"A_log", A_log, kF32}, Entry{"A_log_bf16", A_log, kBf16}, Entry{"A_log_f16", A_log, kF16},
     Entry{"dt_bias", dt_bias, kF32}, Entry{"dt_bias_bf16", dt_bias, kBf16}, Entry{"dt_bias_f16", dt_bias, kF16},
-    Entry{"cu_seqlens", cu_seqlens}, Entry{"initial_state", initial_state}, Entry{"read_slots", read_slots},
+    Entry{"cu_seqlens", cu_seqlens}, Entry{"prefix_lens", prefix_lens}, Entry{"initial_state", initial_state}, Entry{"read_slots", read_slots},
     Entry{"final_state", final_state}, Entry{"write_slots", write_slots}, Entry{"checkpoints", checkpoints},
     Entry{"checkpoint_starts", checkpoint_starts}, Entry{"checkpoint_slots", checkpoint_slots}};
 
@@ -30,8 +33,10 @@ using Named = std::pair<std::string_view, program::Scalar>;
 std::int64_t words_of(const Tensor& list) { return list.dtype == Dtype::i64 ? 2 : 1; }
 
 /// Every scalar and dimension of the kernels.
-std::vector<Named> scalars_of(const GdnForwardArguments& a, const GdnForwardTensors& t) {
+std::vector<Named> scalars_of(const GdnForwardArguments& a, const GdnForwardTensors& t, int sms, gdn::HeadClass classes) {
   const std::int64_t N = a.sequences(), H = a.heads(), group = H / std::max(a.hk, 1);
+  const GdnForwardCuts cuts = gdn_forward_cuts(a);
+  const gdn::PlannerCosts costs = gdn::planner_costs(gdn::costs_of(cuts.form), a.tokens(), N, static_cast<int>(H));
   std::int64_t levels = N > 1 ? 1 : 0, top = 1;  // owner_of: 32^levels >= N
   while (top * 32 < N) ++levels, top *= 32;
   std::vector<Named> s{{"T", a.tokens()},
@@ -56,6 +61,20 @@ std::vector<Named> scalars_of(const GdnForwardArguments& a, const GdnForwardTens
                        {"beta_domain", std::int64_t{static_cast<int>(a.beta_domain)}},
                        {"beta_scale", a.beta_scale != 0 ? double{a.beta_scale} : 1.0},
                        {"l2norm_eps", a.l2norm_eps != 0 ? double{a.l2norm_eps} : 1e-6},
+                       {"units", N * H + cuts.items},
+                       {"plan_rows", cuts.items + 1},
+                       {"records", cuts.records},
+                       {"sync_words", cuts.records + gdn::kReady},
+                       {"plan_shift", std::int64_t{costs.shift}},
+                       {"plan_state", std::int64_t{costs.state}},
+                       {"plan_start", std::int64_t{costs.start}},
+                       {"plan_hop", std::int64_t{costs.hop}},
+                       {"plan_planning", std::int64_t{costs.planning}},
+                       {"plan_slots", std::int64_t{gdn::planner_slots(cuts.form, sms)}},
+                       {"plan_items", cuts.items},
+                       {"plan_records", cuts.records},
+                       {"plan_classes", std::int64_t{static_cast<int>(classes)}},
+                       {"cp", std::int64_t{a.cp}},
                        {"checkpoint_chunks", a.checkpoint_every / gdn::kChunk}};
   const auto matrix = [&](std::string_view pitch, std::string_view step, const Tensor& x) {
     const bool vector = x.rank == 1, rows = x.given && !vector && x.shape[0] * x.shape[1] > 1;
@@ -70,6 +89,7 @@ std::vector<Named> scalars_of(const GdnForwardArguments& a, const GdnForwardTens
     s.emplace_back(size, x.given ? x.shape[0] * words_of(x) : std::int64_t{0});
     s.emplace_back(words, words_of(x));
   };
+  list("prefix_lens_size", "prefix_lens_words", t[prefix_lens]);
   list("read_slots_size", "read_slots_words", t[read_slots]);
   list("write_slots_size", "write_slots_words", t[write_slots]);
   list("checkpoint_starts_size", "checkpoint_starts_words", t[checkpoint_starts]);
@@ -97,15 +117,15 @@ std::span<const std::string_view> gdn_forward_tensor_names() { return kNames; }
 
 std::vector<std::string_view> gdn_forward_scalar_names() {
   std::vector<std::string_view> names;
-  for (const Named& scalar : scalars_of({}, {})) names.push_back(scalar.first);
+  for (const Named& scalar : scalars_of({}, {}, gdn::kTypicalSms, gdn::HeadClass::chosen)) names.push_back(scalar.first);
   return names;
 }
 
 std::size_t GdnForwardTables::entries() { return kEntries.size(); }
 GdnTensor GdnForwardTables::tensor_of_entry(std::size_t entry) { return kEntries[entry].tensor; }
 
-GdnForwardTables::GdnForwardTables(const GdnForwardArguments& a, const GdnForwardTensors& t, const GdnForwardWorkspace& w) {
-  const auto addresses = gdn_forward_addresses(a, w);
+GdnForwardTables::GdnForwardTables(const GdnForwardArguments& a, const GdnForwardTensors& t, const GdnForwardAddresses& addresses, unsigned sms,
+                                   gdn::HeadClass classes) {
   for (std::size_t i = 0; i < kGdnTensors; ++i) {
     shapes_[i] = t.all[i].shape;
     strides_[i] = t.all[i].strides;
@@ -113,6 +133,10 @@ GdnForwardTables::GdnForwardTables(const GdnForwardArguments& a, const GdnForwar
   const std::int64_t H = a.heads(), C = gdn::kChunk;
   strides_[static_cast<std::size_t>(T)] = {H * C * C, C * C, C, 1};
   strides_[static_cast<std::size_t>(b)] = {H * C, C, 1, 0};
+  for (auto which = static_cast<std::size_t>(status); which < kGdnTensors; ++which) {
+    std::int64_t stride = 1;
+    for (std::size_t axis = t.all[which].rank; axis-- > 0; stride *= shapes_[which][axis]) strides_[which][axis] = stride;
+  }
   // The kernels see the batch's rows as one axis.
   for (const GdnTensor which : {q, k, v, o}) {
     auto &shape = shapes_[static_cast<std::size_t>(which)], &strides = strides_[static_cast<std::size_t>(which)];
@@ -121,12 +145,12 @@ GdnForwardTables::GdnForwardTables(const GdnForwardArguments& a, const GdnForwar
   }
   for (const Entry& entry : kEntries) {
     const auto i = static_cast<std::size_t>(entry.tensor);
-    const bool rows = entry.tensor == q || entry.tensor == k || entry.tensor == v || entry.tensor == o, inner = entry.tensor == T || entry.tensor == b;
-    const bool given = (t.all[i].given || inner) && (entry.dtype < 0 || entry.dtype == static_cast<int>(t.all[i].dtype));
+    const bool rows = entry.tensor == q || entry.tensor == k || entry.tensor == v || entry.tensor == o, inner = entry.tensor >= T;
+    const bool given = (t.all[i].given || (inner && addresses[i] != 0)) && (entry.dtype < 0 || entry.dtype == static_cast<int>(t.all[i].dtype));
     const std::size_t rank = rows ? 3 : t.all[i].rank;
     views_.push_back({addresses[i], given, std::span(shapes_[i]).first(rank), std::span(strides_[i]).first(rank)});
   }
-  for (Named& scalar : scalars_of(a, t)) scalars_.push_back(std::move(scalar.second));
+  for (Named& scalar : scalars_of(a, t, static_cast<int>(sms), classes)) scalars_.push_back(std::move(scalar.second));
 }
 
 }  // namespace tilewright::ops

@@ -16,7 +16,7 @@ std::vector<std::string_view> gdn_forward_scalar_names();
 /// The entries of one call.
 class GdnForwardTables {
  public:
-  GdnForwardTables(const GdnForwardArguments&, const GdnForwardTensors&, const GdnForwardWorkspace&);
+  GdnForwardTables(const GdnForwardArguments&, const GdnForwardTensors&, const GdnForwardAddresses&, unsigned multiprocessors, gdn::HeadClass);
   const std::vector<program::TensorView>& tensors() const { return views_; }
   const std::vector<program::Scalar>& scalars() const { return scalars_; }
   /// Which tensor of the call each entry of the table of tensors is.

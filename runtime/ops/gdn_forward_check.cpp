@@ -3,11 +3,14 @@
 #include <algorithm>
 #include <cmath>
 
+#include "kernels/gdn/segment_plan.h"
+
 namespace tilewright::ops {
 namespace {
 
 const std::string kWho = "gdn_forward: ";
 const std::vector<Dtype> kHalf{Dtype::bf16, Dtype::f16}, kFloat{Dtype::f32, Dtype::bf16, Dtype::f16}, kInteger{Dtype::i32, Dtype::i64};
+constexpr std::uint64_t kBatchInvariant = 1;  // TILEWRIGHT_GDN_BATCH_INVARIANT
 constexpr std::int64_t kMost31 = (std::int64_t{1} << 31) - 1;
 
 [[noreturn]] void refuse(const std::string& what) { throw ArgumentError(kWho + what); }
@@ -60,9 +63,14 @@ void check_numbers(const GdnForwardArguments& a) {
     refuse("beta_scale is " + std::to_string(a.beta_scale) + " with beta_domain 0 (value), expected 0: it belongs to logits");
   if (a.l2norm != 0 && a.l2norm != 1) refuse("l2norm is " + text(a.l2norm) + ", expected 0 or 1");
   if (!(std::isfinite(a.l2norm_eps) && a.l2norm_eps >= 0)) refuse("l2norm_eps is " + std::to_string(a.l2norm_eps) + ", expected a positive number (0: 1e-6)");
+  if (a.cp > 1) {
+    if (!gdn::can_cut(a.dk, a.dv)) unsupported("cp is " + text(a.cp) + " with dk " + text(a.dk) + " and dv " + text(a.dv) + ": only chains of heads of 128 and 128 are cut, expected 0 or 1");
+    if (a.heads() > gdn::kMaxPlannedHeads) unsupported("cp is " + text(a.cp) + " with " + text(a.heads()) + " heads: chains of up to " + text(gdn::kMaxPlannedHeads) + " are cut, expected 0 or 1");
+    if ((a.flags & kBatchInvariant) != 0) refuse("cp is " + text(a.cp) + " with the batch-invariant flag, expected 0 or 1: segments depend on the batch");
+    if (a.in_place()) unsupported("cp is " + text(a.cp) + " with final_state in the place of initial_state, where chains are not cut: expected 0 or 1");
+    if (a.checkpoints && a.prefix_lens) unsupported("cp is " + text(a.cp) + " with checkpoints behind prefixes, for which chains are not cut: expected 0 or 1");
+  }
   if (a.cp < 0) refuse("cp is " + text(a.cp) + ", expected 0 (automatic), 1 (off) or a number of segments");
-  if (a.cp > 1) unsupported("cp is " + text(a.cp) + ": no kernel cuts a sequence into segments yet, expected 0 (automatic) or 1 (off)");
-  if (a.prefix_lens) unsupported("prefix_lens is given: no kernel counts checkpoints from a prefix yet, expected NULL");
 }
 
 /// Fields that make sense together only.
@@ -126,7 +134,20 @@ void check_pair(const Tensor& a, const Tensor& b, const GdnForwardTensors& t) {
   refuse(std::string(out.name) + " overlaps " + other.name + ", expected memory of its own" + (in_place ? " or the same dtype and strides" : ""));
 }
 
+GdnForwardCuts cuts_of(const GdnForwardArguments& a, bool whole_chains, bool only_split) {
+  const gdn::Choice choice = gdn::choose({a.tokens(), a.sequences(), a.heads(), a.dk, a.dv, (a.flags & kBatchInvariant) != 0, whole_chains, only_split, a.cp});
+  if (!choice.segments) return {choice.form, 0, 0};
+  // A chain has no more segments than chunks.
+  const std::int64_t chunks = a.slots() * a.heads();
+  return {choice.form, std::min<std::int64_t>(gdn::item_capacity(gdn::kTypicalSms), 3 * chunks), std::min<std::int64_t>(gdn::record_capacity(gdn::kTypicalSms), chunks)};
+}
+
 }  // namespace
+
+GdnForwardCuts gdn_forward_cuts(const GdnForwardArguments& a) {
+  // More than one segment may read a sequence's initial state, and the last may be done before another begins.
+  return cuts_of(a, a.in_place() || (a.checkpoints && a.prefix_lens), a.checkpoints || a.l2norm != 0);
+}
 
 GdnForwardWorkspace gdn_forward_workspace(const GdnForwardArguments& a) {
   GdnForwardWorkspace w;
@@ -134,15 +155,28 @@ GdnForwardWorkspace gdn_forward_workspace(const GdnForwardArguments& a) {
   const auto rows = static_cast<std::uint64_t>(a.slots()) * static_cast<std::uint64_t>(a.heads()) * gdn::kChunk;
   w.T = layout.add(a.save_T ? 0 : rows * gdn::kChunk * 2);
   w.b = layout.add(a.save_b ? 0 : rows * 4);
+  w.status = layout.add(a.sequences() != 0 ? 4 : 0);
+  const GdnForwardCuts cuts = cuts_of(a, false, false);  // as many as there may be: from sizes only
+  const auto records = static_cast<std::uint64_t>(cuts.records), dk = static_cast<std::uint64_t>(a.dk), dv = static_cast<std::uint64_t>(a.dv);
+  if (cuts.segments()) {
+    w.gain = layout.add(rows / gdn::kChunk * 4);
+    w.plan = layout.add(static_cast<std::uint64_t>(cuts.items + 1) * gdn::kPlanWords * 4);
+    w.sync = layout.add((records + gdn::kReady) * 4);
+  }
+  w.ends = layout.add(records * dv * dk * 4);
+  w.transitions = layout.add(records * 2 * dk * dk * 2);
   w.bytes = layout.bytes();
   return w;
 }
 
-std::array<runtime::DeviceAddress, kGdnTensors> gdn_forward_addresses(const GdnForwardArguments& a, const GdnForwardWorkspace& w) {
+GdnForwardAddresses gdn_forward_addresses(const GdnForwardArguments& a, const GdnForwardWorkspace& w, runtime::DeviceAddress offset_fault) {
   return {a.q.address, a.k.address, a.v.address, a.g.address, a.beta.address, a.A_log.address, a.dt_bias.address, a.cu_seqlens.address,
-          a.initial_state.address, a.read_slots.address, a.final_state.address, a.write_slots.address, a.checkpoints.address,
+          a.prefix_lens.address, a.initial_state.address, a.read_slots.address, a.final_state.address, a.write_slots.address, a.checkpoints.address,
           a.checkpoint_starts.address, a.checkpoint_slots.address, a.o.address, a.save_T ? a.save_T.address : a.workspace + w.T,
-          a.save_b ? a.save_b.address : a.workspace + w.b};
+          a.save_b ? a.save_b.address : a.workspace + w.b, a.workspace + w.status, offset_fault,
+          a.workspace + w.gain, a.workspace + w.plan, a.workspace + w.sync, a.workspace + w.sync + gdn::kTicket * 4,
+          a.workspace + w.sync + gdn::kReady * 4,
+          a.workspace + w.ends, a.workspace + w.transitions};
 }
 
 void check_gdn_forward_sizes(const GdnForwardArguments& a) {
@@ -172,6 +206,7 @@ GdnForwardTensors check_gdn_forward(const GdnForwardArguments& a) {
   put(A_log, a.A_log, {.name = "A_log", .shape = {H}, .dtypes = kFloat, .layout = Layout::list, .required = raw});
   put(dt_bias, a.dt_bias, {.name = "dt_bias", .shape = {H}, .dtypes = kFloat, .layout = Layout::list, .required = false});
   put(cu_seqlens, a.cu_seqlens, {.name = "cu_seqlens", .shape = {N + 1}, .dtypes = kInteger, .layout = Layout::list, .required = false});
+  put(prefix_lens, a.prefix_lens, {.name = "prefix_lens", .shape = {N}, .dtypes = kInteger, .layout = Layout::list, .required = false});
   put(initial_state, a.initial_state, {.name = "initial_state", .shape = rows_of(a.initial_rows != 0 ? a.initial_rows : N), .dtypes = kFloat,
                                        .layout = Layout::states, .required = false, .unit = unit});
   put(read_slots, a.read_slots, {.name = "read_slots", .shape = {N}, .dtypes = kInteger, .layout = Layout::list, .required = false});
@@ -183,12 +218,28 @@ GdnForwardTensors check_gdn_forward(const GdnForwardArguments& a) {
   put(checkpoint_starts, a.checkpoint_starts, {.name = "checkpoint_starts", .shape = {N}, .dtypes = kInteger, .layout = Layout::list, .required = bool(a.checkpoints)});
   put(checkpoint_slots, a.checkpoint_slots, {.name = "checkpoint_slots", .shape = {a.checkpoint_count}, .dtypes = kInteger, .layout = Layout::list, .required = false});
   put(o, a.o, {.name = "o", .shape = {a.batch, a.T, H, a.dv}, .dtypes = kHalf, .layout = Layout::rows, .output = true, .batched = true});
-  // Where the caller saves neither, both are parts of the workspace, which is checked as a whole.
+  // What the caller does not save is part of the workspace, which is checked as a whole.
   Operand saved_T = a.save_T, saved_b = a.save_b;
   if (!saved_T) saved_T.dtype = a.q.dtype;
   if (!saved_b) saved_b.dtype = Dtype::f32;
   put(T, saved_T, {.name = "save_T", .shape = {slots, H, gdn::kChunk, gdn::kChunk}, .dtypes = kHalf, .required = false, .output = true});
   put(b, saved_b, {.name = "save_b", .shape = {slots, H, gdn::kChunk}, .dtypes = {Dtype::f32}, .required = false, .output = true});
+  put(status, {0, {}, Dtype::i32}, {.name = "status", .shape = {1}, .dtypes = {Dtype::i32}, .required = false, .output = true});
+  put(offset_fault, {0, {}, Dtype::i32}, {.name = "offset_fault", .shape = {gdn::kFaultWords}, .dtypes = {Dtype::i32}, .required = false, .output = true});
+  // Parts of the workspace only.
+  const GdnForwardCuts cuts = gdn_forward_cuts(a);
+  Operand f32, half, words;
+  f32.dtype = Dtype::f32, half.dtype = a.q.dtype, words.dtype = Dtype::i32;
+  const auto part = [&](GdnTensor which, const Operand& operand, const char* name, std::vector<std::int64_t> shape) {
+    put(which, operand, {.name = name, .shape = std::move(shape), .dtypes = {operand.dtype}, .required = false});
+  };
+  part(gain, f32, "gain", {slots, H});
+  part(plan, words, "plan", {cuts.items + 1, gdn::kPlanWords});
+  part(sync, words, "sync", {cuts.records + gdn::kReady});
+  part(ticket, words, "ticket", {1});
+  part(ready, words, "ready", {cuts.records});
+  part(ends, f32, "ends", {cuts.records, a.dv, a.dk});
+  part(transitions, half, "transitions", {cuts.records, 2, a.dk, a.dk});
   for (const GdnTensor other : {k, v, o, T}) same_dtype(t[other], t[q]);
   if (t[checkpoints].given && t[checkpoints].dtype != Dtype::f32 && t[checkpoints].dtype != a.q.dtype)
     unsupported(std::string("checkpoints.dtype is ") + name_of(t[checkpoints].dtype) + ": kernels write f32 or, as q, " + name_of(a.q.dtype));
@@ -199,13 +250,12 @@ GdnForwardTensors check_gdn_forward(const GdnForwardArguments& a) {
   return t;
 }
 
-void check_gdn_forward_addresses(const GdnForwardArguments& a, const GdnForwardTensors& t) {
-  const GdnForwardWorkspace w = gdn_forward_workspace(a);
+void check_gdn_forward_addresses(const GdnForwardArguments& a, const GdnForwardTensors& t, const GdnForwardWorkspace& w) {
   for (const Tensor& tensor : t.all) check_alignment(kWho, tensor);
   if (a.workspace_bytes < w.bytes) refuse("workspace_bytes is " + std::to_string(a.workspace_bytes) + ", expected at least " + std::to_string(w.bytes));
   if (a.workspace == 0 && w.bytes != 0) refuse("workspace is NULL, expected " + std::to_string(w.bytes) + " bytes of device memory");
   if (a.workspace % WorkspaceLayout::kAlignment != 0)
-    refuse("workspace is at address " + std::to_string(a.workspace) + ", expected a multiple of 256 bytes");
+    refuse("workspace is at address " + std::to_string(a.workspace) + ", expected " + std::to_string(w.bytes) + " bytes at a multiple of 256");
 
   Tensor workspace;
   workspace.name = "workspace";

@@ -53,22 +53,22 @@ void check_in_place(const Tensor& initial, const Tensor& read_slots, const Tenso
 void check_gdn_forward_lists(const GdnForwardArguments& a, const GdnForwardTensors& t) {
   using enum GdnTensor;
   const Tensor& offsets = t[cu_seqlens];
-  std::int64_t previous = 0;
-  for (std::int64_t n = 0; offsets.given && n <= a.N; ++n) {
-    const std::int64_t offset = entry(offsets, n);
-    if (offset < previous || offset > a.T)
-      refuse(offsets, n, offset, std::to_string(previous) + " to T = " + std::to_string(a.T) + ": offsets must not decrease");
-    previous = offset;
-  }
+  constexpr std::int64_t most = (std::int64_t{1} << 31) - 1;
+  const Tensor& prefixes = t[prefix_lens];
+  for (std::int64_t n = 0; prefixes.given && n < a.sequences(); ++n)
+    if (const std::int64_t prefix = entry(prefixes, n); prefix < 0 || prefix > most) refuse(prefixes, n, prefix, "0 to 2^31 - 1 tokens");
   check_slots(t[read_slots], t[initial_state], false);
   check_slots(t[write_slots], t[final_state], true);
   check_slots(t[checkpoint_slots], t[checkpoints], true);
   check_in_place(t[initial_state], t[read_slots], t[final_state], t[write_slots], a.sequences());
   if (!t[checkpoints].given) return;
   const std::int64_t numbers = t[checkpoint_slots].given ? a.checkpoint_count : a.checkpoint_rows;
+  const auto bad = [&](std::int64_t n) { return entry(offsets, n) < (n == 0 ? 0 : entry(offsets, n - 1)) || entry(offsets, n) > a.T; };
   for (std::int64_t n = 0; n < a.sequences(); ++n) {
+    if (offsets.given && ((n == 0 && bad(0)) || bad(n + 1))) return;  // the device reports it
     const std::int64_t length = offsets.given ? entry(offsets, n + 1) - entry(offsets, n) : a.T;
-    const std::int64_t first = entry(t[checkpoint_starts], n), count = length / a.checkpoint_every;
+    const std::int64_t phase = prefixes.given ? entry(prefixes, n) % a.checkpoint_every : 0;
+    const std::int64_t first = entry(t[checkpoint_starts], n), count = (phase + length) / a.checkpoint_every;
     if (first < 0 || first > numbers - count)
       refuse(t[checkpoint_starts], n, first, "0 to " + std::to_string(numbers - count) + ": the sequence has " + std::to_string(count) + " checkpoints");
   }

@@ -3,6 +3,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <cstring>
 #include <memory>
 #include <thread>
@@ -125,6 +126,65 @@ TEST_F(CardCalls, GraphsAreReplayedWithOtherLengths) {
     device->synchronize();
     api->check(api->cuGraphLaunch(exec, on), "cuGraphLaunch");
     call.expect_right();
+  }
+  api->cuGraphExecDestroy(exec);
+  api->cuGraphDestroy(graph);
+  api->cuStreamDestroy_v2(on);
+}
+
+TEST_F(CardCalls, BadOffsetsAreReportedAndGoodSequencesAreRight) {
+  const Handle handle = handle_of(0);
+  Call call(*device, handle, {700, 64, 0, 260});
+  ASSERT_OK(tilewright_gdn_forward(handle.get(), &call.args));
+  call.expect_right();
+  const auto right = call.o();
+  const std::size_t row = right.size() / 1024;
+  const auto offsets = reinterpret_cast<runtime::DeviceAddress>(call.args.cu_seqlens.data);
+  const auto spoil = [&] {  // offset 3 of 0, 700, 764, 764, 1024
+    const std::int32_t wrong = -7;
+    device->copy_to_device(offsets + 12, &wrong, 4);
+    call.poison();
+    device->synchronize();
+  };
+  const auto expect_spoilt = [&] {
+    device->synchronize();
+    const auto o = call.o();
+    EXPECT_TRUE(std::equal(o.begin(), o.begin() + std::ptrdiff_t(764 * row), right.begin()));
+    EXPECT_EQ(std::count(o.begin() + std::ptrdiff_t(764 * row), o.end(), 0xffff), std::ptrdiff_t(260 * row));
+  };
+  const char* const message = "gdn_forward: cu_seqlens[3] of an earlier call on this stream is -7, expected 764 to T = 1024: ";
+  spoil();
+  ASSERT_OK(tilewright_gdn_forward(handle.get(), &call.args));
+  expect_spoilt();
+  EXPECT_EQ(tilewright_gdn_forward(handle.get(), &call.args), TILEWRIGHT_INVALID_ARGUMENT);
+  EXPECT_THAT(tilewright_last_error(), testing::StartsWith(message));
+  call.set_lengths({700, 64, 0, 260});
+  ASSERT_OK(tilewright_gdn_forward(handle.get(), &call.args));
+  call.expect_right();
+
+  // A graph, captured in the strictest mode on a stream that no call has seen, with an allocation of the library's kind in between.
+  const cuda::Stream on = stream(cuda::kStreamNonBlocking);
+  call.args.stream = on;
+  device->make_current();
+  cuda::Graph graph = nullptr;
+  cuda::GraphExec exec = nullptr;
+  api->check(api->cuStreamBeginCapture_v2(on, cuda::kCaptureGlobal), "cuStreamBeginCapture");
+  ASSERT_OK(tilewright_gdn_forward(handle.get(), &call.args));
+  const runtime::MappedMemory mapped = device->allocate_mapped(4096);
+  api->check(api->cuStreamEndCapture(on, &graph), "cuStreamEndCapture");
+  device->release_mapped(mapped);
+  api->check(api->cuGraphInstantiateWithFlags(&exec, graph, 0), "cuGraphInstantiate");
+  for (int round = 0; round < 3; ++round) {
+    spoil();
+    api->check(api->cuGraphLaunch(exec, on), "cuGraphLaunch");
+    expect_spoilt();
+    EXPECT_EQ(tilewright_gdn_forward_check(handle.get(), on), TILEWRIGHT_INVALID_ARGUMENT);
+    EXPECT_THAT(tilewright_last_error(), testing::StartsWith(message));
+    call.set_lengths({700, 64, 0, 260});
+    device->synchronize();
+    api->check(api->cuGraphLaunch(exec, on), "cuGraphLaunch");
+    call.expect_right();
+    EXPECT_OK(tilewright_gdn_forward_check(handle.get(), on));
   }
   api->cuGraphExecDestroy(exec);
   api->cuGraphDestroy(graph);

@@ -13,6 +13,7 @@
 #include "examples/linear_attention.h"
 #include "examples/softmax.h"
 #include "kernels/gdn/forward.h"
+#include "kernels/gdn/planner.h"
 #include "kernels/gdn/prologue.h"
 #include "kernels/gemm/gemm.h"
 #include "runtime/assemble/assemble.h"
@@ -49,6 +50,14 @@ gdn::ForwardConfig of_widths(int dk, int dv, gdn::ForwardConfig c) {
   c.dk = dk, c.dv = dv;
   return c;
 }
+gdn::ForwardConfig with_prefixes(gdn::ForwardConfig c) {
+  c.prefixes = true;
+  return c;
+}
+gdn::ForwardConfig with_segments(gdn::ForwardConfig c) {
+  c.segments = true;
+  return c;
+}
 
 const std::vector<Contract> contracts = {
     {"copy", [] { return examples::copy({}); }, 24, 16416, 1},
@@ -68,15 +77,27 @@ const std::vector<Contract> contracts = {
     {"forward_checkpoints_k_first_f16", [] { return gdn::forward<f16>(laden(128, Element::f16, false)); }, 128, 228464, 2},
     {"forward_split_checkpoints", [] { return gdn::forward<bf16>(laden(64, Element::f32, false)); }, 168, 187504, 2},
     {"forward_split_checkpoints_bf16", [] { return gdn::forward<bf16>(laden(64, Element::bf16, true)); }, 168, 187504, 2},
-    {"prologue_4", [] { return gdn::prologue<bf16>({.pack = 4}); }, 128, 53264, 2},
-    {"prologue_4_l2norm", [] { return gdn::prologue<bf16>({.pack = 4, .l2norm = true}); }, 128, 53520, 2},
-    {"prologue_1_l2norm", [] { return gdn::prologue<bf16>({.pack = 1, .l2norm = true}); }, 128, 31120, 2},
+    {"forward_prefixes", [] { return gdn::forward<bf16>(with_prefixes(laden(128, Element::f32, true))); }, 128, 228464, 2},
+    {"forward_prefixes_f16", [] { return gdn::forward<f16>(with_prefixes(laden(128, Element::f16, false))); }, 128, 228464, 2},
+    {"forward_split_prefixes_bf16", [] { return gdn::forward<bf16>(with_prefixes(laden(64, Element::bf16, true))); }, 168, 187504, 2},
+    {"forward_segments", [] { return gdn::forward<bf16>(with_segments(chain(128))); }, 128, 226704, 3},
+    {"forward_segments_f16", [] { return gdn::forward<f16>(with_segments(chain(128, true))); }, 128, 226704, 3},
+    {"forward_split_segments", [] { return gdn::forward<bf16>(with_segments(chain(64))); }, 168, 185744, 3},
+    {"forward_split_segments_checkpoints_f16", [] { return gdn::forward<f16>(with_segments(laden(64, Element::f16, true))); }, 168, 187792, 3},
+    {"prologue_4_planner", [] { return gdn::prologue<bf16>({.pack = 4, .planner = true}); }, 128, 53280, 2},
+    {"prologue_4_planner_l2norm", [] { return gdn::prologue<bf16>({.pack = 4, .l2norm = true, .planner = true}); }, 128, 53536, 2},
+    {"prologue_1_planner", [] { return gdn::prologue<bf16>({.pack = 1, .planner = true}); }, 128, 30880, 2},
+    {"prologue_1_planner_l2norm_f16", [] { return gdn::prologue<f16>({.pack = 1, .l2norm = true, .planner = true}); }, 128, 31136, 2},
+    {"prologue_4", [] { return gdn::prologue<bf16>({.pack = 4}); }, 128, 53280, 2},
+    {"prologue_4_l2norm", [] { return gdn::prologue<bf16>({.pack = 4, .l2norm = true}); }, 128, 53536, 2},
+    {"prologue_1_l2norm", [] { return gdn::prologue<bf16>({.pack = 1, .l2norm = true}); }, 128, 31136, 2},
     {"forward_l2norm", [] { gdn::ForwardConfig c = chain(128); c.l2norm = true; return gdn::forward<bf16>(c); }, 128, 228464, 2},
     {"forward_split_l2norm", [] { gdn::ForwardConfig c = chain(64); c.l2norm = true; return gdn::forward<bf16>(c); }, 168, 187504, 2},
-    {"prologue_4_f16", [] { return gdn::prologue<f16>({.pack = 4}); }, 128, 53264, 2},
-    {"prologue_3", [] { return gdn::prologue<bf16>({.pack = 3}); }, 128, 44432, 2},
-    {"prologue_2", [] { return gdn::prologue<bf16>({.pack = 2}); }, 128, 37648, 2},
-    {"prologue_1", [] { return gdn::prologue<bf16>({.pack = 1}); }, 128, 30864, 2},
+    {"prologue_4_f16", [] { return gdn::prologue<f16>({.pack = 4}); }, 128, 53280, 2},
+    {"prologue_3", [] { return gdn::prologue<bf16>({.pack = 3}); }, 128, 44448, 2},
+    {"prologue_2", [] { return gdn::prologue<bf16>({.pack = 2}); }, 128, 37664, 2},
+    {"prologue_1", [] { return gdn::prologue<bf16>({.pack = 1}); }, 128, 30880, 2},
+    {"gdn_planner", [] { return gdn::planner(Element::f32); }, 128, 10496, 2},
     {"forward_64x64", [] { return gdn::forward<bf16>(of_widths(64, 64, chain(64))); }, 168, 136304, 1},
     {"forward_64x64_everything_f16", [] { return gdn::forward<f16>(of_widths(64, 64, laden(64, Element::f16, true))); }, 168, 138352, 2},
     {"forward_64x128", [] { return gdn::forward<f16>(of_widths(64, 128, chain(128))); }, 128, 177264, 1},
@@ -85,9 +106,9 @@ const std::vector<Contract> contracts = {
     {"forward_64x128_split_everything_f16", [] { return gdn::forward<f16>(of_widths(64, 128, laden(64, Element::f32, false))); }, 168, 138352, 2},
     {"forward_128x64_f16", [] { return gdn::forward<f16>(of_widths(128, 64, chain(64))); }, 168, 185456, 1},
     {"forward_128x64_everything", [] { return gdn::forward<bf16>(of_widths(128, 64, laden(64, Element::bf16, false))); }, 168, 187504, 2},
-    {"prologue_64_4", [] { return gdn::prologue<bf16>({.dk = 64, .pack = 4}); }, 128, 45072, 2},
-    {"prologue_64_4_l2norm_f16", [] { return gdn::prologue<f16>({.dk = 64, .pack = 4, .l2norm = true}); }, 128, 45328, 2},
-    {"prologue_64_1", [] { return gdn::prologue<f16>({.dk = 64, .pack = 1}); }, 128, 22672, 2},
+    {"prologue_64_4", [] { return gdn::prologue<bf16>({.dk = 64, .pack = 4}); }, 128, 45088, 2},
+    {"prologue_64_4_l2norm_f16", [] { return gdn::prologue<f16>({.dk = 64, .pack = 4, .l2norm = true}); }, 128, 45344, 2},
+    {"prologue_64_1", [] { return gdn::prologue<f16>({.dk = 64, .pack = 1}); }, 128, 22688, 2},
     {"softmax", [] { return examples::softmax<bf16>({}); }, 64, 131088, 2},
     {"linear_attention", [] { return examples::linear_attention<bf16>({}); }, 168, 114752, 2},
 };

@@ -5,6 +5,7 @@
 #include <cstring>
 #include <map>
 #include <mutex>
+#include <utility>
 
 #include "runtime/cuda/driver_api.h"
 
@@ -18,12 +19,13 @@ std::map<DevicePointer, std::pair<std::size_t, int>> memory;  // bytes and devic
 std::map<void*, void*> contexts_of_modules;
 std::uintptr_t next_handle = 0x20000;
 thread_local Context current = nullptr;
+thread_local int capture_mode = kCaptureGlobal;
 
 int devices() {
   const char* count = std::getenv("FAKE_CUDA_DEVICES");
   return count != nullptr ? std::atoi(count) : 1;
 }
-constexpr Result kInvalidContext = 201;
+constexpr Result kInvalidContext = 201, kCaptureUnsupported = 900;
 
 bool told(const char* what) {
   const char* mode = std::getenv("FAKE_CUDA");
@@ -116,6 +118,19 @@ Result cuMemFree_v2(DevicePointer pointer) {
   }
   return std::free(reinterpret_cast<void*>(pointer)), take();
 }
+Result cuMemHostAlloc(void** pointer, std::size_t bytes, unsigned) {
+  if (told("full")) return kOutOfMemory;
+  if (current == nullptr) return kInvalidContext;
+  if (capture_mode != kCaptureRelaxed) return kCaptureUnsupported;  // as if some stream were captured
+  const std::lock_guard lock(mutex);
+  ++record.live;
+  *pointer = std::aligned_alloc(4096, (bytes + 4095) / 4096 * 4096);
+  std::memset(*pointer, 0xff, bytes);
+  record.mapped = *pointer;
+  return kSuccess;
+}
+Result cuMemHostGetDevicePointer_v2(DevicePointer* device, void* host, unsigned) { return *device = reinterpret_cast<DevicePointer>(host), kSuccess; }
+Result cuMemFreeHost(void* pointer) { return std::free(pointer), take(); }
 Result cuPointerGetAttribute(void* value, int attribute, DevicePointer pointer) {
   const std::lock_guard lock(mutex);
   auto found = memory.upper_bound(pointer);
@@ -225,6 +240,7 @@ Result cuStreamSynchronize(Stream) {
   return ++record.synchronisations, kSuccess;
 }
 Result cuStreamBeginCapture_v2(Stream, int) { return kSuccess; }
+Result cuThreadExchangeStreamCaptureMode(int* mode) { return std::swap(*mode, capture_mode), kSuccess; }
 Result cuStreamEndCapture(Stream, Graph* graph) { return give(graph); }
 Result cuGraphInstantiateWithFlags(GraphExec* exec, Graph, unsigned long long) { return give(exec); }
 Result cuGraphLaunch(GraphExec, Stream) { return ++record.graph_launches, kSuccess; }

@@ -32,6 +32,7 @@ struct FakeRecord {
   std::vector<std::uint64_t> extents, strides;
   std::vector<std::uint32_t> box;
   int element = -1, swizzle = -1, promotion = -1, fill = -1;
+  void* mapped = nullptr;  // the last memory of the host that kernels see, too
   int live = 0;  // allocations, modules, streams, events and graphs not given back
 };
 using FakeRecordFunction = FakeRecord* (*)();

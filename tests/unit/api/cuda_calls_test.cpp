@@ -1,6 +1,7 @@
 // Calls on CUDA devices, over the fake driver: modules, contexts, streams, what a call asks of the driver.
 #include <dlfcn.h>
 
+#include <cstring>
 #include <thread>
 
 #include "gdn_call.h"
@@ -170,6 +171,46 @@ TEST_F(CudaCalls, FullCardsAndKernelsTooBigAreNamed) {
   EXPECT_THAT(tilewright_last_error(), HasSubstr("kernel 'gdn_prologue', grid [4, 1, 1], 128 threads"));
   tell("");
   EXPECT_OK(tilewright_gdn_forward(handle.get(), &call.args));
+}
+
+TEST_F(CudaCalls, BadOffsetsAreReportedByTheNextCallOfTheStream) {
+  const Handle handle = handle_of(0);
+  Call call(device, handle);
+  std::vector<int> handles(4);
+  void *const on = &handles[0], *const other = &handles[1], *const third = &handles[2], *const captured = &handles[3];
+  const auto calls = [&](void* stream) {
+    call.args.stream = stream;
+    return tilewright_gdn_forward(handle.get(), &call.args);
+  };
+  // What a kernel would have written, into the record of every stream.
+  const auto report = [&](std::int32_t index, std::int64_t value) {
+    auto* words = static_cast<std::int32_t*>(record.mapped);
+    for (std::size_t i = 0; i < 256 * 16; i += 16) {
+      std::memcpy(words + i + 1, &value, 8);
+      words[i + 3] = 64, words[i + 4] = 100, words[i] = index + 1;
+    }
+  };
+  EXPECT_OK(calls(on));
+  EXPECT_OK(tilewright_gdn_forward_check(handle.get(), on));
+  report(2, 17);
+  const unsigned launches = record.launches;
+  EXPECT_EQ(calls(on), TILEWRIGHT_INVALID_ARGUMENT);
+  EXPECT_STREQ(tilewright_last_error(), "gdn_forward: cu_seqlens[2] of an earlier call on this stream is 17, expected 64 to T = 100: offsets must not decrease; "
+                                        "sequences from 1 on have no results");
+  EXPECT_EQ(record.launches, launches);  // nothing was enqueued
+  EXPECT_OK(calls(on));
+  EXPECT_EQ(tilewright_gdn_forward_check(handle.get(), other), TILEWRIGHT_INVALID_ARGUMENT);
+  EXPECT_THAT(tilewright_last_error(), HasSubstr("cu_seqlens[2] of an earlier call on this stream is 17"));
+  EXPECT_OK(tilewright_gdn_forward_check(handle.get(), other));
+  EXPECT_OK(calls(other));
+  report(0, -(std::int64_t{1} << 40));
+  EXPECT_EQ(calls(third), TILEWRIGHT_INVALID_ARGUMENT);
+  EXPECT_THAT(tilewright_last_error(), HasSubstr("cu_seqlens[0] of an earlier call on this stream is -1099511627776, expected "));
+  // A stream that is new asks the driver for nothing: it may be in capture.
+  report(-1, 0);
+  const int live = record.live;
+  EXPECT_OK(calls(captured));
+  EXPECT_EQ(record.live, live);
 }
 
 TEST_F(CudaCalls, DevicesThatAreNotThere) {

@@ -55,7 +55,7 @@ struct FullCall {
     args.checkpoint_rows = kRows, args.checkpoint_count = 1, args.checkpoint_every = 64;
     args.checkpoint_starts = list<std::int32_t>({0, 1}, TILEWRIGHT_I32), args.checkpoint_slots = list<std::int32_t>({1}, TILEWRIGHT_I32);
     args.save_b = give<float>(kSlots * H * 64, TILEWRIGHT_F32);
-    args.workspace = keep(memory<char>(args.workspace_bytes = kSlots * H * 64 * 64 * 2));
+    args.workspace = keep(memory<char>(args.workspace_bytes = kSlots * H * 64 * 64 * 2 + 256));
   }
 
   template <class Value>

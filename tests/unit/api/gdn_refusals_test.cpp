@@ -89,7 +89,7 @@ const std::vector<Wrong> wrongs = {
     {"beta_scale_of_values", [](Args& a) { a.beta_domain = 0; }, "beta_scale is 2.000000 with beta_domain 0 (value), expected 0"},
     {"l2norm_value", [](Args& a) { a.l2norm = 2; }, "l2norm is 2, expected 0 or 1"},
     {"l2norm_eps", [](Args& a) { a.l2norm_eps = -1e-6f; }, "l2norm_eps is -0.000001, expected a positive number (0: 1e-6)"},
-    {"cp", [](Args& a) { a.cp = 4; }, "cp is 4: no kernel cuts a sequence into segments yet", kUnsupported},
+    {"cp_batch_invariant", [](Args& a) { a.cp = 4, a.flags = TILEWRIGHT_GDN_BATCH_INVARIANT; }, "cp is 4 with the batch-invariant flag"},
     {"cp_negative", [](Args& a) { a.cp = -1; }, "cp is -1, expected 0 (automatic), 1 (off) or a number of segments"},
     {"A_log_null", [](Args& a) { a.A_log.data = nullptr; }, "A_log is NULL, expected [2] of f32, bf16 or f16"},
     {"A_log_without_raw", [](Args& a) { a.gate_domain = 0; }, "A_log is given, expected NULL without the raw gate (gate_domain 2)"},
@@ -98,8 +98,9 @@ const std::vector<Wrong> wrongs = {
     {"dt_bias_without_raw", [](Args& a) { a.gate_domain = 1, a.A_log.data = nullptr; }, "dt_bias is given, expected NULL without the raw gate"},
     {"cu_seqlens_dtype", [](Args& a) { a.cu_seqlens.dtype = TILEWRIGHT_F32; }, "cu_seqlens.dtype is 2 (f32), expected i32 or i64"},
     {"cu_seqlens_misaligned", [](Args& a) { a.cu_seqlens.data = shifted(a.cu_seqlens.data, 2); }, "cu_seqlens is at address"},
-    {"cu_seqlens_decrease", [](Args& a) { static_cast<std::int32_t*>(a.cu_seqlens.data)[1] = 71; }, "cu_seqlens[1] is 71, expected 0 to T = 70"},
-    {"prefix_lens", [](Args& a) { a.prefix_lens = a.cu_seqlens; }, "prefix_lens is given: no kernel counts checkpoints from a prefix yet", kUnsupported},
+    {"cu_seqlens_decrease", [](Args& a) { static_cast<std::int32_t*>(a.cu_seqlens.data)[1] = 71; }, "cu_seqlens[1] is 71, expected 0 to T = 70: offsets must not decrease; sequences from 0 on have no results"},
+    {"prefix_lens_dtype", [](Args& a) { a.prefix_lens = a.cu_seqlens, a.prefix_lens.dtype = TILEWRIGHT_F32; }, "prefix_lens.dtype is 2 (f32), expected i32 or i64"},
+    {"prefix_lens_misaligned", [](Args& a) { a.prefix_lens = a.cu_seqlens, a.prefix_lens.data = shifted(a.prefix_lens.data, 2); }, "prefix_lens is at address"},
 
     {"initial_state_dtype", [](Args& a) { a.initial_state.dtype = TILEWRIGHT_I32; }, "initial_state.dtype is 3 (i32), expected f32, bf16 or f16"},
     {"initial_state_misaligned", [](Args& a) { a.initial_state.data = shifted(a.initial_state.data, 4); }, "initial_state is at address"},
@@ -153,9 +154,9 @@ const std::vector<Wrong> wrongs = {
     {"save_T_dtype", [](Args& a) { a.save_T = a.save_b; }, "save_T.dtype is 2 (f32), expected bf16 or f16"},
     {"save_b_dtype", [](Args& a) { a.save_b.dtype = TILEWRIGHT_BF16; }, "save_b.dtype is 0 (bf16), expected f32"},
     {"save_b_over_beta", [](Args& a) { a.save_b.data = a.beta.data; }, "save_b overlaps beta, expected memory of its own"},
-    {"workspace_null", [](Args& a) { a.workspace = nullptr; }, "workspace is NULL, expected 49152 bytes of device memory"},
-    {"workspace_misaligned", [](Args& a) { a.workspace = shifted(a.workspace, 16); }, "workspace is at address"},
-    {"workspace_small", [](Args& a) { a.workspace_bytes -= 1; }, "workspace_bytes is 49151, expected at least 49152"},
+    {"workspace_null", [](Args& a) { a.workspace = nullptr; }, "workspace is NULL, expected 49408 bytes of device memory"},
+    {"workspace_misaligned", [](Args& a) { a.workspace = shifted(a.workspace, 16); }, ", expected 49408 bytes at a multiple of 256"},
+    {"workspace_small", [](Args& a) { a.workspace_bytes -= 1; }, "workspace_bytes is 49407, expected at least 49408"},
     // Which of the tensors it meets first depends on where the heap put them.
     {"workspace_over_k", [](Args& a) { a.workspace = reinterpret_cast<void*>((reinterpret_cast<std::uintptr_t>(a.k.data) + 255) / 256 * 256); },
      "workspace overlaps "},
@@ -227,6 +228,20 @@ TEST(Refusals, NullHandlesAndStructs) {
   EXPECT_EQ(tilewright_gdn_forward_workspace(handle.get(), nullptr, &bytes), TILEWRIGHT_INVALID_ARGUMENT);
   EXPECT_EQ(tilewright_gdn_forward_workspace(handle.get(), &call.args, nullptr), TILEWRIGHT_INVALID_ARGUMENT);
   EXPECT_THAT(tilewright_last_error(), HasSubstr("bytes is NULL"));
+  EXPECT_EQ(tilewright_gdn_forward_check(nullptr, nullptr), TILEWRIGHT_INVALID_ARGUMENT);
+  EXPECT_THAT(tilewright_last_error(), HasSubstr("gdn_forward_check: handle is NULL"));
+}
+
+TEST(Refusals, BadOffsetsAreReportedOnce) {  // by a simulated device at the end of the call
+  const Handle handle = handle_of(TILEWRIGHT_DEVICE_SIM);
+  FullCall call;
+  auto* offsets = static_cast<std::int32_t*>(call.args.cu_seqlens.data);
+  offsets[2] = 63;
+  EXPECT_EQ(tilewright_gdn_forward(handle.get(), &call.args), TILEWRIGHT_INVALID_ARGUMENT);
+  EXPECT_THAT(tilewright_last_error(), HasSubstr("cu_seqlens[2] is 63, expected 64 to T = 70: offsets must not decrease; sequences from 1 on have no results"));
+  EXPECT_EQ(tilewright_gdn_forward_check(handle.get(), nullptr), TILEWRIGHT_OK);
+  offsets[2] = 70;
+  EXPECT_EQ(tilewright_gdn_forward(handle.get(), &call.args), TILEWRIGHT_OK) << tilewright_last_error();
 }
 
 }  // namespace

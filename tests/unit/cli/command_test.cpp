@@ -15,6 +15,17 @@ namespace {
 
 using testing::HasSubstr;
 
+TEST(Command, CeilingsNeedNoCard) {
+  const Ran r = ran("bench gdn-forward --heads 16x64 --lens 32768 4096x8 --ceilings --json");
+  ASSERT_EQ(r.status, 0) << r.err;
+  const auto rows = nlohmann::json::parse(r.out).at("rows");
+  ASSERT_EQ(rows.size(), 2u);
+  EXPECT_EQ(rows[0].at("lens"), "32768");
+  EXPECT_NEAR(rows[0].at("ceilings").at("tensor_ms").get<double>(), 0.370, 5e-4);
+  EXPECT_NEAR(rows[1].at("ceilings").at("memory_ms").get<double>(), 0.318 + 7 * 64 * 131072 / 4.3e9, 5e-4);
+  EXPECT_THAT(ran("bench gdn-forward --heads 16x64 --lens 32768 --ceilings").out, HasSubstr("tensor cores 0.3697 ms, memory 0.3180 ms"));
+}
+
 TEST(Command, List) {
   const Ran r = ran("list --json");
   EXPECT_EQ(r.status, 0);
@@ -29,7 +40,8 @@ TEST(Command, WrongUsageIsStatus2) {
                            "run gemm --shape 4x4", "run gemm --shape 64x60x64",
                            "run gemm --dtype f16", "run gemm --dk 64", "run gdn-forward --dk 96", "run gdn-forward --dv 256", "inspect gdn-forward --dv 64 --form split", "run copy --margin 3", "run gdn-forward --seed -1", "run gdn-forward --batch 2 --lens 3+4",
                            "inspect gemm --json", "inspect gemm --stage wine", "inspect gemm --stage ptx --json", "inspect gemm --stage ptx --only other",
-                           "compile gemm", "bench copy", "bench gdn-forward", "bench gdn-forward --lens 64 --device sim", "bench gemm --lens 64"}) {
+                           "compile gemm", "bench copy", "bench gdn-forward", "bench gdn-forward --lens 64 --device sim", "bench gemm --lens 64",
+                           "bench gemm --shape 64x64x64 --ceilings", "bench gdn-forward --ceilings --lens 0"}) {
     const Ran r = ran(line);
     EXPECT_EQ(r.status, 2) << line << ": " << r.err;
     EXPECT_FALSE(r.err.empty()) << line;

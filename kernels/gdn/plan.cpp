@@ -1,0 +1,68 @@
+#include "kernels/gdn/plan.h"
+
+#include <algorithm>
+#include <limits>
+#include <utility>
+#include <vector>
+
+#include "kernels/gdn/planner_reference.h"
+
+namespace tilewright::gdn {
+namespace {
+
+// Microseconds on an H200, as measured with heads (2,8) to (16,64) and up to 32768 tokens: the prologue, for each chunk of a head; a planner, which runs
+// beside it, for each chain and each of a chain's tokens; what the works of a list take longer to begin and end than whole chains do.
+constexpr double kPrologueStart = 7, kPrologueChunk = 0.0043, kPlannerStart = 10, kPlannerChain = 0.6, kPlannerToken = 6e-5, kListStart = 10;
+
+double whole_us(const CallSizes& s, Form form) {
+  const CostModel& costs = costs_of(form);
+  const std::int64_t slots = planner_slots(form, kTypicalSms), chains = s.sequences * s.heads, chunks = (s.tokens / s.sequences + 63) / 64;
+  return double((chains + slots - 1) / slots) * (double(chunks) * costs.full_step + costs.start);
+}
+
+/// For equal sequences, a quarter of whose heads never erase (as in models: few heads keep long memories); `none` without a plan.
+double cut_us(const CallSizes& s, Form form, double none) {
+  constexpr int kErases = 8;
+  const CostModel& costs = costs_of(form);
+  PlanRequest request;
+  request.costs = planner_costs(costs, s.tokens, s.sequences, s.heads);
+  if (request.costs.shift < 0) return none;
+  request.slots = planner_slots(form, kTypicalSms);
+  request.item_capacity = item_capacity(kTypicalSms), request.record_capacity = record_capacity(kTypicalSms);
+  request.chunks.assign(static_cast<std::size_t>(s.sequences), static_cast<std::int32_t>((s.tokens / s.sequences + 63) / 64));
+  for (int h = 0; h < s.heads; ++h) request.erase.push_back(h % 4 == 0 ? kNeverErased : kErases);
+  const SegmentPlan plan = reference_plan(request);
+  if (plan.items.empty()) return none;
+  const double prologue = kPrologueStart + kPrologueChunk * double(s.tokens / 64) * s.heads, chain = kPlannerChain + kPlannerToken * double(s.tokens / s.sequences);
+  const double planner = kPlannerStart + chain * double(s.sequences * s.heads);
+  return plan.makespan * costs.full_step / (1 << request.costs.shift) + kListStart + std::max(planner - prologue, 0.0);
+}
+
+Choice choice_of(const CallSizes& s) {
+  if (s.batch_invariant) return {batch_invariant_form(s.heads, s.dv), false};
+  const Form whole = choose_form(s.sequences, s.heads, s.dv);
+  const bool some = s.tokens > 0 && s.sequences > 0 && can_cut(s.dk, s.dv) && !s.whole_chains && s.heads <= kMaxPlannedHeads;
+  // With more chains than SMs there is little to gain, and equal lengths say too little of the real ones.
+  if (!some || s.cp == 1 || (s.cp == 0 && s.sequences * s.heads > kTypicalSms)) return {whole, false};
+  const double uncut = whole_us(s, whole);
+  const double split = cut_us(s, Form::split, uncut), full = s.only_split ? std::numeric_limits<double>::infinity() : cut_us(s, Form::full, uncut);
+  if (s.cp == 0 && std::min(full, split) >= uncut) return {whole, false};
+  return {full <= split ? Form::full : Form::split, true};
+}
+
+}  // namespace
+
+Choice choose(const CallSizes& sizes) {
+  // A choice takes tens of microseconds; calls repeat their sizes.
+  constexpr std::size_t kRemembered = 16;
+  thread_local std::vector<std::pair<CallSizes, Choice>> remembered;
+  thread_local std::size_t oldest = 0;
+  for (const auto& [known, choice] : remembered)
+    if (known == sizes) return choice;
+  const std::pair made(sizes, choice_of(sizes));
+  if (remembered.size() < kRemembered) remembered.push_back(made);
+  else remembered[oldest++ % kRemembered] = made;
+  return made.second;
+}
+
+}  // namespace tilewright::gdn

@@ -1,0 +1,71 @@
+// What the planner on the device and its reference on the host have in common: costs and bounds, all in integers, so that both make the same list.
+#pragma once
+#include <algorithm>
+#include <cstdint>
+#include <limits>
+
+namespace tilewright::gdn {
+
+/// What the chain kernel takes, in microseconds.
+struct CostModel {
+  double full_step;   ///< a chunk of a `final` item
+  double state_step;  ///< a chunk of which only the state is wanted: before a segment that starts from zero, and in `end` and `transition` items
+  double start;       ///< an item's beginning and end
+  double hop;         ///< composition of one record
+  double planning;    ///< what the planner takes for each chain that a list may hold, as far as the prologue does not hide it
+};
+
+/// One CTA an item, and two with half of the value columns each.
+inline constexpr CostModel kFullCosts{1.72, 1.04, 3.0, 4.0, 0.2}, kSplitCosts{1.08, 0.69, 3.0, 4.0, 0.2};
+
+/// The same in units of a full step / 2^shift.
+struct PlannerCosts {
+  std::int32_t shift = 0, state = 0, start = 0, hop = 0, planning = 0;
+};
+
+/// Chains that a list can hold, heads for which there can be one, and SMs that it counts on.
+inline constexpr int kMaxListedChains = 256, kMaxPlannedHeads = 128, kMaxPlannedSms = 256;
+/// Plans that are compared at a time.
+inline constexpr int kCandidates = 128;
+/// Chunks after which nothing is left of a state, where that does not happen.
+inline constexpr int kNeverErased = 1 << 20;
+/// Segments of one chain.
+inline constexpr int kMaxSegments = 256;
+/// A list must save this part of the time without one, since what it takes is an estimate: 1 / 32.
+inline constexpr int kGain = 32;
+
+/// Which heads start segments from zero: those that erase soon enough, or all of one kind (for tests).
+enum class HeadClass : std::int32_t { chosen = 0, erasing = 1, matrix = 2 };
+
+/// Candidates in pairs: of one time, and with two answers to which heads start segments from zero.
+/// The careful one counts work without a result: `length` chunks a segment with a matrix would have, and it costs two passes over them, less what the
+/// first and the last segments save; a restart costs its warm-up. The bold one takes all heads that get a step done in `time` behind their warm-up.
+constexpr int careful_limit(int length) { return length * 7 / 5; }
+constexpr int bold_limit(const PlannerCosts& c, int time) { return (time - c.start - (1 << c.shift)) / c.state; }
+
+/// Times of the pairs, from `lowest` to lowest + range: their distances grow.
+inline constexpr int kTimes = kCandidates / 2;
+constexpr int candidate_time(int lowest, int range, int pair) { return lowest + ((range * (pair + 1) / kTimes) * (pair + 1)) / kTimes; }
+
+/// SMs are counted in parts of 1 / 2^slot_parts, as far as there are bits.
+inline constexpr int kSlotParts = 6;
+constexpr int slot_parts(int chunks) { return chunks < 1 << 17 ? kSlotParts : 0; }
+/// The layout begins with the best time and this part of it more; a time that was too short is made longer by this part.
+inline constexpr int kMore = 128, kLonger = 32;
+
+/// Items and records of which there is always room enough, for a batch of any lengths.
+constexpr int item_capacity(int sms) { return 4 * sms + kMaxListedChains; }
+constexpr int record_capacity(int sms) { return 2 * sms; }
+
+/// Costs in the finest units in which no sum overflows, for a batch of up to `tokens` tokens in `sequences` sequences; shift -1, for which there is no
+/// list, where a step is too fine.
+inline PlannerCosts planner_costs(const CostModel& costs, std::int64_t tokens, std::int64_t sequences, int heads) {
+  const std::int64_t chunks = tokens / 64 + sequences;
+  const auto units = [&](double us, int shift) { return std::max(std::int32_t(us / costs.full_step * (1 << shift) + 0.5), std::int32_t(1)); };
+  int shift = 7;
+  while (shift >= 0 && (tokens / 64 >= (1 << 22) || ((tokens / 64 + 1) << shift) >= (1 << 23) || ((chunks << shift) + sequences * units(costs.start, shift)) * heads >= (1 << 30))) --shift;
+  if (shift < 0) return {-1, 1, 1, 1, 1};
+  return {shift, units(costs.state_step, shift), units(costs.start, shift), units(costs.hop, shift), units(costs.planning, shift)};
+}
+
+}  // namespace tilewright::gdn
