@@ -39,7 +39,7 @@ constexpr const CostModel& costs_of(Form form) { return form == Form::full ? kFu
 
 constexpr const char* name_of(Form form) { return form == Form::full ? "full" : "split"; }
 
-/// Whether chains of such heads can be cut, and of how many of them.
+/// Whether chains of heads of these widths can be cut.
 constexpr bool can_cut(int dk, int dv) { return dk == 128 && dv == 128; }
 
 /// A call as the choice sees it.

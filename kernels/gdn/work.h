@@ -1,7 +1,7 @@
 // What a CTA of the chain kernel does: a whole chain, or an item of the planner's list (segment_plan.h).
 #pragma once
-#include "kernels/gdn/segment_plan.h"
 #include "kernels/gdn/offset_check.h"
+#include "kernels/gdn/segment_plan.h"
 
 namespace tilewright::gdn {
 
