@@ -173,11 +173,13 @@ Program forward(ForwardConfig c) {
       if (checkpoints) position = checkpoints->begin(w.n, w.begin + w.silent);
 
       Var<Stage> current(Stage{k.index(0)}), ready(Stage{k.index(0)}), previous(Stage{k.index(0)});
-      // W^T and V'^T of a chunk whose U^T is there.
+      // W^T and V'^T of a chunk whose U^T is there. What W^T needs is read ahead where registers last from chunk to chunk.
+      const auto read_values = [&](Stage at, Stage d) { load(Vt, v[at].t()), load(e, decay[d].row(0)); };
       const auto start_values = [&](Stage at, Stage d) {
+        if (goes_on) read_values(at, d);
         gemm_zero(Ut, map<T>([](Real v, Real u, Real eb) { return v - eb * u; }, Vt, Ut, e), tm[at].t());
         Batch values = k.batch();
-        if (!wide) load(e_rest, decay[d].row(2));
+        load(e_rest, decay[d].row(2));
         return values;
       };
       // S^T Q^T, or a half of dk of it.
@@ -195,26 +197,26 @@ Program forward(ForwardConfig c) {
         tilewright::scale(St, wide ? factor : select(i < w.chunks(), factor, 1.0));
       };
       // S^T += (V'^T 2^(b_C - b)) K
-      const auto add_values = [&](Stage at, Stage d, const Frag<T>& Vn) {
-        const auto rest = [](Real v, Real ed) { return v * ed; };
-        gemm_add(St, wide ? map<T>(rest, Vn, decay[d].row(2)) : map<T>(rest, Vn, e_rest), key[at]);
+      const auto add_values = [&](Stage at) {
+        gemm_add(St, map<T>([](Real v, Real ed) { return v * ed; }, Ut, e_rest), key[at]);
         return k.batch();
       };
-      // Under U^T: what the chunk's W^T needs. One warpgroup alone goes on to V'^T, with the first half of S^T Q^T under W^T and the second under the
-      // rounding of V'^T; two fill each other's gaps, and have no registers for it.
+      // Until U^T is there, and what the chunk's W^T needs. Two warpgroups fill each other's gaps, and reads from shared memory beside products cost them
+      // more than the wait. One alone reads and decays the state under U^T and goes on to V'^T, with the first half of S^T Q^T under W^T and the second
+      // under the rounding of V'^T.
       const auto look_ahead = [&](Index i, Stage at, Batch u) {
-        load(Vt, v[at].t());
         Stage d = prepared.wait();
-        load(e, decay[d].row(0));
-        if (!wide) decay_state(d, i);
+        if (!wide) read_values(at, d), decay_state(d, i);
         settle(u);
+        if (wide && !goes_on) read_values(at, d);
         if (!wide) settle(start_values(at, d));
         current.set(at);
         ready.set(d);
       };
-      // U^T of the next chunk.
-      const auto start_next = [&](Stage next) {
+      // U^T of the next chunk; two warpgroups start S^T Q^T with it, if anybody reads it.
+      const auto start_next = [&](Stage next, bool loud) {
         gemm_zero(Ut, Sb, key[next].t());
+        if (wide && loud) gemm_zero(Ot, Sb, q[next].t());
         return k.batch();
       };
       const auto silent_chunk = [&](Index i) {
@@ -224,45 +226,49 @@ Program forward(ForwardConfig c) {
           decay_state(d, i);
           settle(values);
         }
-        Batch state = add_values(at, d, cast<T>(Ut));
+        Batch state = add_values(at);
         Stage next = in.wait();
         settle(state);
         in.release(at);
         prepared.release(d);
         map_to(Sb, [](Real x) { return x; }, St);
-        look_ahead(i + 1, next, start_next(next));
+        look_ahead(i + 1, next, start_next(next, false));
       };
       const auto loud_chunk = [&](Index i) {
         Stage at = current.get(), d = ready.get();
-        std::optional<Batch> values;
-        if (wide) values = start_values(at, d);
-        Batch sq = read_out(at, wide ? all : second_half);
-        if (wide) decay_state(d, i), settle(*values);
-        auto Vn = cast<T>(Ut);
-        if (c.prefixes) {
-          settle(sq);
-          checkpoints->inside(k, *position, i, w.s.count, St, Vn, key[at], decay[d], w.head, w.column);
+        std::optional<Batch> second;
+        if (wide) {
+          Batch values = start_values(at, d);
+          decay_state(d, i);
+          settle(values);
+        } else {
+          second = read_out(at, second_half);
         }
-        Batch state = add_values(at, d, Vn);
-        if (!wide) load(e_out, decay[d].row(1));
-        if (!c.prefixes) settle(sq);
-        const auto scaled = [](Real x, Real es) { return x * es; };
-        wide ? map_to(Ot, scaled, Ot, decay[d].row(1)) : map_to(Ot, scaled, Ot, e_out);
+        if (c.prefixes) {
+          if (second) settle(*second);
+          checkpoints->inside(k, *position, i, w.s.count, St, cast<T>(Ut), key[at], decay[d], w.head, w.column);
+        }
+        Batch state = add_values(at);
+        auto Vn = cast<T>(Ut);
+        load(e_out, decay[d].row(1));
+        if (second && !c.prefixes) settle(*second);
+        map_to(Ot, [](Real x, Real es) { return x * es; }, Ot, e_out);
         gemm_add(Ot, Vn, p[d].t());
         Batch pv = k.batch();
         if_(i > 0, [&] { out.commit(previous.get()); });
         Stage next = in.wait();
         Stage to = out.acquire();
-        settle(state);
+        settle(wide ? pv : state);
+        std::optional<Frag<T>> On;
+        if (wide) On = cast<T>(Ot);
         in.release(at);
         map_to(Sb, [](Real x) { return x; }, St);
         if (checkpoints) checkpoints->pass(*position, (w.begin + w.silent + i + 1) * kChunk <= w.s.count, St, Sb, w.head, w.column);
-        Batch u_next = start_next(next);
-        settle(pv);
+        Batch u_next = start_next(next, true);
+        if (!wide) settle(pv);
         prepared.release(d);
-        auto On = cast<T>(Ot);
-        if (!wide) read_out(next, first_half);
-        store(o[to].t(), On);
+        if (!wide) On = cast<T>(Ot), read_out(next, first_half);
+        store(o[to].t(), *On);
         previous.set(to);
         look_ahead(w.silent + i + 1, next, u_next);
       };
@@ -270,12 +276,12 @@ Program forward(ForwardConfig c) {
       if_(w.some, [&] {
         current.set(in.wait());
         map_to(Sb, [](Real x) { return x; }, St);
-        Batch first = start_next(current.get());
+        Batch first = start_next(current.get(), !c.segments);
         if (!wide && !c.segments) read_out(current.get(), first_half);
         look_ahead(k.index(0), current.get(), first);
         if (c.segments) {
           for_(w.silent, silent_chunk);
-          if (!wide) settle(read_out(current.get(), first_half));
+          settle(read_out(current.get(), wide ? all : first_half));
         }
         for_(w.loud, loud_chunk);
         if_(w.loud > 0, [&] { out.commit(previous.get()); });
