@@ -49,7 +49,7 @@ class Planner {
   void by_costs(PlannerInputs& in, const PlannerInputs::Totals& t, Var<Index>& items, Var<Index>& longest_whole, Var<Index>& records, After&& after) const {
     Index chains = t.count * heads_, work = ((t.sum << a_.shift) + N_ * a_.start) * heads_;
     Index lowest = large_quotient(work + a_.slots - 1, a_.slots), waves = large_quotient(chains + a_.slots - 1, a_.slots);
-    Index uncut = max(lowest, max(a_.whole(t.longest), waves * a_.whole(t.shortest))), enough = uncut - uncut / kGain;
+    Index uncut = max(lowest, max(a_.whole(t.longest), waves * a_.whole(t.shortest))), enough = uncut - (uncut >> kLogGain);
     if_((lowest < enough) & (uncut < kLongestTime), [&] {
       Pred all = chains <= kMaxListedChains;
       const PlannerInputs::Listed l = in.list([&](Index c) { return (c > 0) & (all | (a_.whole(c) > lowest)); });
@@ -62,17 +62,16 @@ class Planner {
         Line c(k_, a_, space_, s);
         Var<Index> time(k_.index(0)), bold(k_.index(0)), who(k_.index(0)), turn(k_.index(kEstimate));
         Index mine = k_.thread() & (kTimes - 1);
-        time.set(lowest + ((((uncut - lowest) * (mine + 1)) / kTimes * (mine + 1)) / kTimes)), bold.set(k_.thread() / kTimes);
-        Shared<i32> best = space_.scratch(PlannerSpace::kBest);
+        time.set(lowest + (((((uncut - lowest) * (mine + 1)) >> kLogTimes) * (mine + 1)) >> kLogTimes)), bold.set(k_.thread() >> kLogTimes);
         // Estimates, then layouts, by each thread for a time of its own; then all threads write down the best layout.
         k_.while_([&] { return turn.get() < kDone; }, [&] {
           Pred record = turn.get() == kRecord;
-          c.cut(time.get(), bold.get() != 0, record);
+          if_(!record, [&] { c.cut(time.get(), bold.get() != 0); });
           if_(turn.get() == kEstimate, [&] {
             Index estimate = c.estimate(time.get());
             const FromWarps least(k_, space_.scratch(PlannerSpace::kEstimates), {warp_min(k_, select(estimate < worth, estimate, kNoPlan))});
             Index careful = min(least(0, 0), least(0, 1)), bolder = min(least(0, 2), least(0, 3)), own = select(bold.get() != 0, bolder, careful);
-            Index around = select(own < kNoPlan, own, min(careful, bolder)), from = around - around / 8;
+            Index around = select(own < kNoPlan, own, min(careful, bolder)), from = around - (around >> 3);
             time.set(from + (((from >> 6) * (mine * (mine + 16))) >> 7)), turn.set(select(around < kNoPlan, k_.index(kLayOut), kDone));
           }, [&] {
             Index makespan = c.walk(time.get(), record, who.get());
@@ -81,18 +80,13 @@ class Planner {
                                     {warp_min(k_, select(makespan < worth, (makespan << kThreadBits) | k_.thread(), kNoPlan))});
               Index chosen = least.least(0);
               who.set(chosen & (kPlannerThreads - 1)), turn.set(select(chosen < kNoPlan, k_.index(kRecord), kDone));
-              if_(k_.thread() == who.get(), [&] {
-                const Index words[] = {time.get(), bold.get(), c.pieces.get(), c.used[0].get(), c.used[1].get(), c.used[2].get()};
-                for (int w = 0; w < 6; ++w) best.write(w / 4, w % 4, words[w]);
-              });
-              k_.sync();
-              time.set(best.read(0, 0)), bold.set(best.read(0, 1));
+              c.tell(who.get(), time);
             });
           });
         });
         if_(turn.get() == kPlanned, [&] {
-          PlanList(k_, plan_, a_, space_, heads_, l.count).write(c, {best.read(0, 3), best.read(1, 0), best.read(1, 1)});
-          items.set(c.items.get() + best.read(0, 2)), records.set(c.records.get()), longest_whole.set(select(all, k_.index(0), (time.get() - a_.start) >> a_.shift));
+          PlanList(k_, plan_, a_, space_, heads_, l.count).write(c, time.get());
+          items.set(c.items.get()), records.set(c.records.get()), longest_whole.set(select(all, k_.index(0), (time.get() - a_.start) >> a_.shift));
         });
       });
     });
@@ -110,7 +104,7 @@ class Planner {
         for (Var<Index>* v : {&prepasses, &pieces, &finals, &all_records}) v->set(k_.index(0));
         for_range(k_.thread(), l.count, kPlannerThreads, [&](Index i) {
           Index chunks = space_.chunks()[i], segments = min(n.get(), chunks);
-          space_.segments().set(i, segments), space_.share().set(i, quotient(chunks << a_.shift, segments));
+          space_.segments().set(i, segments);
           Index matrices = HeadsByLimit(k_, space_, heads_, erasing_limit(k_, a_, careful_limit(quotient(chunks, segments)))).matrices.get();
           add(prepasses, matrices * (segments * 2 - 3)), add(pieces, (heads_ - matrices) * segments), add(finals, matrices * segments), add(all_records, matrices * (segments - 1));
         });
@@ -131,7 +125,8 @@ class Planner {
   /// What a turn of by_costs does; kDone: there is no list, kPlanned: there is one.
   enum Turn { kEstimate, kLayOut, kRecord, kDone, kPlanned };
   static constexpr int kThreadBits = 7;
-  static_assert(kPlannerThreads == 1 << kThreadBits);
+  static constexpr int kLogTimes = 6, kLogGain = 5;
+  static_assert(kPlannerThreads == 1 << kThreadBits && kTimes == 1 << kLogTimes && kGain == 1 << kLogGain);
 
   Kernel& k_;
   PlannerArguments a_;

@@ -18,7 +18,7 @@ inline Index cut_first(const PlannerArguments& a, Index n, Index share, Index sl
 
 /// Heads that erase in so many chunks start from zero, by the classes or else as `chosen`.
 inline Index erasing_limit(Kernel& k, const PlannerArguments& a, Index chosen) {
-  return select(a.classes == static_cast<int>(HeadClass::erasing), k.index(kNeverErased), select(a.classes == static_cast<int>(HeadClass::matrix), k.index(-1), chosen));
+  return select(a.classes == static_cast<int>(HeadClass::erasing), k.index(kNeverErased), select(a.classes == static_cast<int>(HeadClass::matrix), k.index(0), chosen));
 }
 inline Index careful_limit(Index length) { return min(length * 7 / 5, kNeverErased - 1); }
 
@@ -26,12 +26,12 @@ inline Index careful_limit(Index length) { return min(length * 7 / 5, kNeverEras
 struct HeadsByLimit {
   Var<Index> matrices, warm;
   HeadsByLimit(Kernel& k, const PlannerSpace& space, Index heads, Index limit) : matrices(k.index(0)), warm(k.index(0)) {
-    const Shared<i32> erase = space.erase().tile;
-    for_((heads + 3) >> 2, [&](Index row) {  // behind the last head stands -2
+    const Words erase = space.erase();
+    for_range(k.index(0), heads, 4, [&](Index h) {  // behind the last head stands 0
       for (int i = 0; i < 4; ++i) {
-        Index w = erase.read(row, i);
+        Index w = erase[h + i];
         Pred matrix = w > limit;
-        add(matrices, select(matrix, k.index(1), 0)), add(warm, select(matrix, k.index(0), max(w, 0)));
+        add(matrices, select(matrix, k.index(1), 0)), add(warm, select(matrix, k.index(0), w));
       }
     });
   }
@@ -57,9 +57,8 @@ class Candidate {
   };
   Region regions[3] = {{zero(), zero()}, {zero(), zero()}, {zero(), zero()}};
 
-  /// What matrix heads take in a time, and the SMs that they leave to the others. With `record` all threads do the same one, and the cuts are written to the
-  /// shared space.
-  void cut(Index time, Pred bold, Pred record) {
+  /// What matrix heads take in a time, and the SMs that they leave to the others.
+  void cut(Index time, Pred bold) {
     Index length = quotient(max(time - select(bold, a_.start + step_, a_.start * 2), 0), select(bold, a_.state, step_ + a_.state));
     erasing.set(erasing_limit(k_, a_, select(bold, min(length, kNeverErased - 1), careful_limit(length))));
     HeadsByLimit by_limit(k_, space_, s_.heads, erasing.get());
@@ -69,7 +68,7 @@ class Candidate {
     k_.while_([&] { return again.get() != 0; }, [&] {
       add(rounds_, 1);
       possible_.set(k_.index(1));
-      cut_matrices(time, record);
+      cut_matrices(time);
       again.set(select((possible_.get() != 0) & (rounds_.get() == 1) & (busy_.get() + later_.get() > a_.slots), k_.index(1), 0));
     });
     share_slots();
@@ -78,6 +77,27 @@ class Candidate {
     if_(tail_chains_.get() > 0, [&] {  // whole chains that follow the list begin as SMs become free, in an order that is not ours
       Index left = a_.slots - busy_.get();
       if_(left > 0, [&] { reserve_.set(large_quotient(tail_work_.get() + left - 1, left) + tail_longest_.get()); }, [&] { possible_.set(k_.index(0)); });
+    });
+  }
+
+  /// How a sequence's chains are cut by heads with matrices: n segments, the fewest that end within `time`; 1 where they stay whole, 0 where they follow the
+  /// list, -1 if there is no way.
+  void cut_of(Index chunks, Index time, Var<Index>& n, Var<Index>& share) {
+    Pred alone = a_.whole(chunks) <= time;
+    n.set(select(alone & (s_.all == 0), k_.index(0), 1)), share.set(k_.index(0));
+    if_(!alone & (matrices.get() > 0), [&] {
+      Index length = chunks << a_.shift, start = a_.start, hop = a_.hop, most = share_.get();
+      Index l = quotient_up(start + length, step_ * 2 - a_.state);
+      Pred two = (rounds_.get() == 1) & (l < chunks) & (a_.whole(l) <= time) & (start * 2 + l * a_.state + ((chunks - l) << a_.shift) <= time);
+      // Else the least n with hop (n - 1) (n - 2) / 2 + length <= n most: that is where the smaller root lies, which fp32 gives to less than 1.
+      Real b = to_real(most) + to_real(hop) * 1.5, c = to_real((length + hop) * 2);
+      Index m = max(min(to_index(c * reciprocal(b + sqrt(max(b * b - c * to_real(hop), 0.0)))), kMaxSegments), 3);
+      const auto all = [&](Index n) { return length + hop * (((n - 1) * (n - 2)) >> 1); };
+      const auto enough = [&](Index n) { return all(n) <= most * n; };
+      m = select(enough(m), m, select(enough(m + 1), m + 1, m + 2));
+      Index even = quotient(all(m), m);
+      Pred fits = (most >= step_) & enough(m) & (m <= min(chunks, kMaxSegments)) & (even - hop * (m - 2) >= step_);
+      n.set(select(two, k_.index(2), select(fits, m, -1))), share.set(select(two, l << a_.shift, even));
     });
   }
 
@@ -95,59 +115,31 @@ class Candidate {
     Pred fits = laid & (possible_.get() != 0) & (all_items <= a_.item_capacity) & (records.get() <= a_.record_capacity);
     return select(fits, max(max(time, reserve_.get()), max(finals_at.get() + final_time_.get(), max(pair_time_.get(), whole_end_.get()))), kNoPlan);
   }
-  /// Whether a sequence's chains are in the list.
-  Pred takes(Index chunks, Index time) const { return (s_.all != 0) | (a_.whole(chunks) > time); }
-
   // Whole chains that follow the list: how many, their work, the longest one's time; the time that is kept for them.
   Var<Index> tail_chains_ = zero(), tail_work_ = zero(), tail_longest_ = zero(), reserve_ = zero();
+  Var<Index> rounds_ = zero(), share_ = zero();  ///< turns that the prepasses take; what a segment may be as long as, before hops
 
  private:
-  Var<Index> possible_ = zero(), rounds_ = zero(), warm_ = zero();
+  Var<Index> possible_ = zero(), warm_ = zero();
   // Of matrix heads: the time of the longest chain that is not cut, when these are done; SMs that the others take altogether, SMs that they leave after the
   // prepasses; times of the longest prepass, of the longest final, of the longest chain of two segments.
   Var<Index> whole_time_ = zero(), whole_end_ = zero(), busy_ = zero(), later_ = zero(), prepass_time_ = zero(), final_time_ = zero(), pair_time_ = zero();
   Var<Index> chunks_ = zero();  ///< of the sequences in the list
 
-  void cut_matrices(Index time, Pred record) {
+  void cut_matrices(Index time) {
     for (Var<Index>* v : {&whole, &whole_time_, &prepasses, &pairs, &finals, &busy_, &later_, &prepass_time_, &final_time_, &pairs_at, &pair_time_, &records, &chunks_}) v->set(k_.index(0));
     tail_chains_.set(s_.other_chains), tail_work_.set(s_.other_work), tail_longest_.set(s_.other_longest);
-    Index share = large_quotient(max(time - (rounds_.get() + 1) * a_.start, 0) << a_.shift, rounds_.get() * a_.state + step_);
-    Var<Index> known(k_.index(-1)), n(k_.index(0)), cut_share(k_.index(0));
+    share_.set(large_quotient(max(time - (rounds_.get() + 1) * a_.start, 0) << a_.shift, rounds_.get() * a_.state + step_));
+    Var<Index> known(k_.index(-1)), n(k_.index(0)), share(k_.index(0));
     for_(s_.listed, [&](Index i) {
       Index chunks = space_.chunks()[i], alone = a_.whole(chunks);
-      Pred is_short = alone <= time;
-      if_(chunks != known.get(), [&] {  // sequences of one length are cut alike
-        known.set(chunks), cut_share.set(k_.index(0));
-        n.set(select(is_short & (s_.all == 0), k_.index(0), 1));
-        if_(!is_short & (matrices.get() > 0), [&] { segments(chunks, time, share, n, cut_share); });
-      });
-      if_(n.get() < 2, [&] {
+      if_(chunks != known.get(), [&] { known.set(chunks), cut_of(chunks, time, n, share); });  // sequences of one length are cut alike
+      if_(n.get() > 1, [&] { take(n.get(), share.get(), chunks, matrices.get()); }, [&] {
         if_(n.get() < 0, [&] { possible_.set(k_.index(0)); });
         if_(n.get() == 0, [&] { add(tail_chains_, s_.heads), add(tail_work_, s_.heads * alone), keep_max(tail_longest_, alone); });
-        if_((n.get() == 1) & is_short & (matrices.get() > 0), [&] { add(whole, matrices.get()), keep_max(whole_time_, alone); });
-      }, [&] { take(n.get(), cut_share.get(), chunks, matrices.get()); });
-      add(chunks_, select(n.get() > 0, chunks, 0));
-      if_(record & (k_.thread() == 0), [&] { space_.segments().set(i, n.get()), space_.share().set(i, cut_share.get()); });
-    });
-  }
-
-  /// The fewest segments of a chain; -1 if there is no way.
-  void segments(Index chunks, Index time, Index share, Var<Index>& n, Var<Index>& cut_share) {
-    Index length = chunks << a_.shift, start = a_.start;
-    n.set(k_.index(-1));
-    Index l = quotient_up(start + length, step_ * 2 - a_.state);
-    Pred two = (rounds_.get() == 1) & (l < chunks) & (a_.whole(l) <= time) & (start * 2 + l * a_.state + ((chunks - l) << a_.shift) <= time);
-    if_(two, [&] { n.set(k_.index(2)), cut_share.set(l << a_.shift); }, [&] {
-      const int none = kMaxSegments + 1;
-      Var<Index> least(k_.index(none));
-      if_(share >= step_, [&] { least.set(max(quotient_up(length, share), 3)); });
-      k_.while_([&] { return (least.get() <= min(chunks, kMaxSegments)) & (n.get() < 0); }, [&] {
-        Index m = least.get(), all = length + a_.hop * (((m - 1) * (m - 2)) >> 1), needed = quotient_up(all, share);
-        if_(needed > m, [&] { least.set(needed); }, [&] {
-          Index even = quotient(all, m);
-          if_(even - a_.hop * (m - 2) < step_, [&] { least.set(k_.index(none)); }, [&] { n.set(m), cut_share.set(even); });
-        });
+        if_((n.get() > 0) & (alone <= time) & (matrices.get() > 0), [&] { add(whole, matrices.get()), keep_max(whole_time_, alone); });
       });
+      add(chunks_, select(n.get() > 0, chunks, 0));
     });
   }
 

@@ -35,11 +35,11 @@ class PlannerInputs {
       again.set(select((real_first == first.get()) & (real_count == count.get()), k_.index(0), 1));
       first.set(real_first), count.set(real_count);
     });
-    if_(part < threads, [&] { red_add(space_.erase().tile, {head >> 2, head & 3}, sum.get()); });
+    if_(part < threads, [&] { red_add(space_.erase().tile, {k_.index(0), head}, sum.get()); });
   }
 
   /// Of the sequences with chunks: all chunks, how many there are, the longest and the shortest. Replaces the sums of sample() by the heads' chunks after
-  /// which nothing is left; behind the last head stands -2.
+  /// which nothing is left; behind the last head stands 0.
   struct Totals {
     Index sum, count, longest, shortest;
   };
@@ -52,7 +52,7 @@ class PlannerInputs {
     const FromWarps all(k_, space_.scratch(PlannerSpace::kSurvey), {warp_sum(k_, sum.get()), warp_sum(k_, count.get()), warp_max(k_, longest.get()), warp_max(k_, shortest.get())});
     // Chunks for kErasedBits: samples x bits / (64 x sum).
     Index decay = space_.erase()[k_.thread()], chunks = quotient_up(samples_of() * (kErasedBits * kBitParts / kChunk), max(decay, 1));
-    space_.erase().set(k_.thread(), select(k_.thread() < heads_, select(decay > 0, max(chunks, 1), kNeverErased), -2));
+    space_.erase().set(k_.thread(), select(k_.thread() < heads_, select(decay > 0, max(chunks, 1), kNeverErased), 0));
     return {all.sum(0), all.sum(1), all.largest(2), 0 - all.largest(3)};
   }
 
@@ -82,7 +82,7 @@ class PlannerInputs {
   /// f(n, chunks) by all threads, for a sequence each at a time: chunks are 0 past the last sequence and where offsets decrease.
   template <class F>
   void each(F&& f) {
-    const auto chunks_of = [&](Index n, Index begin, Index end) { return select(n < N_, max(end - begin, 0) + (kChunk - 1), 0) / kChunk; };
+    const auto chunks_of = [&](Index n, Index begin, Index end) { return select(n < N_, max(end - begin, 0) + (kChunk - 1), 0) >> kLogChunk; };
     Var<Index> chunks(chunks_of(k_.thread(), begin_.get(), end_.get()));
     for_range(k_.index(0), N_, kPlannerThreads, [&](Index base) {
       f(base + k_.thread(), chunks.get());
@@ -96,6 +96,8 @@ class PlannerInputs {
 
   /// Loads of a thread that are under way together; samples altogether; parts of a bit in which decays are summed up.
   static constexpr int kAtATime = 8, kSamples = 1024, kBitParts = 256;
+  static constexpr int kLogChunk = 6;
+  static_assert(1 << kLogChunk == kChunk);
 
   Kernel& k_;
   const PlannerSpace& space_;

@@ -27,50 +27,49 @@ struct PlannerArguments {
   Index whole(Index chunks) const { return (chunks << shift) + start; }
 };
 
-/// Integers in shared memory, in rows of four.
+/// Integers in shared memory.
 struct Words {
   Shared<i32> tile;
-  Index operator[](Index i) const { return tile.read(i >> 2, i & 3); }
-  void set(Index i, Index x) const { tile.write(i >> 2, i & 3, x); }
+  Index operator[](IndexOperand i) const { return tile.read(0, i); }
+  void set(IndexOperand i, Index x) const { tile.write(0, i, x); }
 };
 
 /// The planner's shared memory.
 class PlannerSpace {
  public:
-  explicit PlannerSpace(Kernel& k) : tile(k.shared<i32>("plan_space", {kRows, 4})) {}
+  explicit PlannerSpace(Kernel& k) : tile(k.shared<i32>("plan_space", {1, kWords})) {}
   Shared<i32> tile;
 
-  // Of the sequences that a list may hold: their numbers and chunks, and how their matrix heads' chains are cut.
+  // Of the sequences that a list may hold: their numbers and chunks; for equal segments, how many.
   Words sequence() const { return part(0, kMaxListedChains); }
   Words chunks() const { return part(1, kMaxListedChains); }
   Words segments() const { return part(2, kMaxListedChains); }
-  Words share() const { return part(3, kMaxListedChains); }
   // Of the erasing heads' chains that begin behind another piece: when, and the chunks of their first piece.
-  Words begin_at() const { return part(4, kMaxListedChains); }
-  Words begin_chunks() const { return part(5, kMaxListedChains); }
+  Words begin_at() const { return part(3, kMaxListedChains); }
+  Words begin_chunks() const { return part(4, kMaxListedChains); }
   // Of the pieces with which SMs begin: chain and segment, first chunk, chunks.
-  Words slot_chain() const { return part(6, kMaxListedChains); }
-  Words slot_first() const { return part(7, kMaxListedChains); }
-  Words slot_chunks() const { return part(8, kMaxListedChains); }
+  Words slot_chain() const { return part(5, kMaxListedChains); }
+  Words slot_first() const { return part(6, kMaxListedChains); }
+  Words slot_chunks() const { return part(7, kMaxListedChains); }
   // Of the heads: chunks after which nothing is left; the matrix heads from the front, the erasing ones from behind.
-  Words erase() const { return part(9, kMaxPlannedHeads); }
-  Words head() const { return {tile.view(9 * kPart + kMaxPlannedHeads / 4, 0, {kMaxPlannedHeads / 4, 4})}; }
+  Words erase() const { return part(8, kMaxPlannedHeads); }
+  Words head() const { return {tile.view(0, 8 * kPart + kMaxPlannedHeads, {1, kMaxPlannedHeads})}; }
   /// Where each thread's line has been: mark m of thread t is word m * kPlannerThreads + t.
-  Words marks() const { return part(10, kMarks * kPlannerThreads); }
+  Words marks() const { return part(9, kMarks * kPlannerThreads); }
 
-  /// Rows of four for sums over the CTA, and what else is handed from some threads to all. Each use has rows of its own: none needs a barrier before it.
+  /// Words for sums over the CTA, and what else is handed from some threads to all. Each use has words of its own: none needs a barrier before it.
   struct Scratch {
-    int row, rows;
+    int first, count;
   };
-  static constexpr Scratch kSurvey{0, 4}, kList{4, 3}, kEstimates{7, 1}, kLayouts{8, 1}, kBest{9, 2}, kHeads{11, 2}, kPlaces{13, 2}, kEqual{15, 4};
-  Shared<i32> scratch(Scratch use) const { return tile.view(10 * kPart + kMarks * kPlannerThreads / 4 + use.row, 0, {use.rows, 4}); }
+  static constexpr Scratch kSurvey{0, 16}, kList{16, 12}, kEstimates{28, 4}, kLayouts{32, 4}, kCandidate{36, 24}, kHeads{60, 8}, kPlaces{68, 8}, kEqual{76, 16};
+  Words scratch(Scratch use) const { return {tile.view(0, 9 * kPart + kMarks * kPlannerThreads + use.first, {1, use.count})}; }
 
   static constexpr int kMarks = 16;
 
  private:
-  static constexpr int kPart = kMaxListedChains / 4, kRows = 10 * kPart + kMarks * kPlannerThreads / 4 + kEqual.row + kEqual.rows;
+  static constexpr int kPart = kMaxListedChains, kWords = 9 * kPart + kMarks * kPlannerThreads + kEqual.first + kEqual.count;
   static_assert(kMaxPlannedSms <= kMaxListedChains && 2 * kMaxPlannedHeads <= kMaxListedChains);
-  Words part(int i, int count) const { return {tile.view(i * kPart, 0, {count / 4, 4})}; }
+  Words part(int i, int count) const { return {tile.view(0, i * kPart, {1, count})}; }
 };
 
 inline Index ballot(Kernel& k, Pred p) { return k.ptx<Index>("vote.sync.ballot.b32 #out0, #0, 0xffffffff;", p); }
@@ -85,19 +84,19 @@ inline Index warp_min(Kernel& k, Index x) { return k.ptx<Index>("redux.sync.min.
 /// What the warps have, each in its own `of_warp`, in all threads: value i of warp w is given as (i, w).
 class FromWarps {
  public:
-  FromWarps(Kernel& k, Shared<i32> scratch, const std::vector<Index>& of_warp) : scratch_(scratch) {
+  FromWarps(Kernel& k, const Words& scratch, const std::vector<Index>& of_warp) : scratch_(scratch) {
     if_(k.lane() == 0, [&] {
-      for (std::size_t i = 0; i < of_warp.size(); ++i) scratch.write(static_cast<int>(i), k.warp(), of_warp[i]);
+      for (std::size_t i = 0; i < of_warp.size(); ++i) scratch.set(k.warp() + static_cast<int>(i) * 4, of_warp[i]);
     });
     k.sync();
   }
-  Index operator()(int i, int warp) const { return scratch_.read(i, warp); }
+  Index operator()(int i, int warp) const { return scratch_[i * 4 + warp]; }
   Index sum(int i) const { return (*this)(i, 0) + (*this)(i, 1) + (*this)(i, 2) + (*this)(i, 3); }
   Index largest(int i) const { return max(max((*this)(i, 0), (*this)(i, 1)), max((*this)(i, 2), (*this)(i, 3))); }
   Index least(int i) const { return min(min((*this)(i, 0), (*this)(i, 1)), min((*this)(i, 2), (*this)(i, 3))); }
 
  private:
-  Shared<i32> scratch_;
+  Words scratch_;
 };
 
 /// a / b for 0 <= a < 2^31 and 0 < b, quotients below 2^21: fewer instructions than an integer division.
