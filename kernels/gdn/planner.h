@@ -60,6 +60,7 @@ class Planner {
         Survey s{heads_, l.count, select(all, k_.index(1), 0), others * heads_, (((t.sum - l.sum) << a_.shift) + others * a_.start) * heads_,
                  select(others > 0, a_.whole(l.other_longest), 0)};
         Line c(k_, a_, space_, s);
+        c.prepare();
         Var<Index> time(k_.index(0)), bold(k_.index(0)), who(k_.index(0)), turn(k_.index(kEstimate));
         Index mine = k_.thread() & (kTimes - 1);
         time.set(lowest + (((((uncut - lowest) * (mine + 1)) >> kLogTimes) * (mine + 1)) >> kLogTimes)), bold.set(k_.thread() >> kLogTimes);

@@ -26,10 +26,8 @@ inline Index careful_limit(Index length) { return min(length * 7 / 5, kNeverEras
 struct HeadsByLimit {
   Var<Index> matrices, warm;
   HeadsByLimit(Kernel& k, const PlannerSpace& space, Index heads, Index limit) : matrices(k.index(0)), warm(k.index(0)) {
-    const Words erase = space.erase();
-    for_range(k.index(0), heads, 4, [&](Index h) {  // behind the last head stands 0
-      for (int i = 0; i < 4; ++i) {
-        Index w = erase[h + i];
+    for_((heads + 3) >> 2, [&](Index i) {  // behind the last head stands 0
+      for (const Index w : space.erase().four(i)) {
         Pred matrix = w > limit;
         add(matrices, select(matrix, k.index(1), 0)), add(warm, select(matrix, k.index(0), w));
       }

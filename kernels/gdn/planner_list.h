@@ -35,15 +35,12 @@ class PlanList {
       if_(begins.get() < kNoPlan, [&] {
         Index mine = begins.get();
         for (int g = 0; g < kGroups; ++g) add(rank, select((at[g] < mine) | ((at[g] == mine) & (entry > g)), count[g], 0));
-        for_range(k_.index(0), chains, 4, [&](Index first) {
-          for (int i = 0; i < 4; ++i) {
-            Index other = begin_at[first + i];
-            add(rank, select((other < mine) | ((other == mine) & (first + i < chain)), k_.index(1), 0));
-          }
+        for_((chains + 3) >> 2, [&](Index four) {
+          int i = 0;
+          for (const Index other : begin_at.four(four)) add(rank, select((other < mine) | ((other == mine) & (four * 4 + i++ < chain)), k_.index(1), 0));
         });
         if_(chain < 0, [&] { places.set(entry, rank.get()); }, [&] {
-          Index sequence = quotient(chain, heads_);
-          piece(rank.get(), PieceName::of(sequence, chain - sequence * heads_, k_.index(0)), k_.index(0), space_.begin_chunks()[chain]);
+          piece(rank.get(), space_.chains()[chain * 4 + 3], k_.index(0), space_.begin_chunks()[chain]);
         });
       });
     });

@@ -1,5 +1,6 @@
 // What the threads of the planner share: its arguments, its place in shared memory, sums over the CTA. planner.h has the whole.
 #pragma once
+#include <array>
 #include <vector>
 
 #include "kernels/gdn/planner_rules.h"
@@ -32,6 +33,11 @@ struct Words {
   Shared<i32> tile;
   Index operator[](IndexOperand i) const { return tile.read(0, i); }
   void set(IndexOperand i, Index x) const { tile.write(0, i, x); }
+  /// Numbers 4 i to 4 i + 3, in one load.
+  std::array<Index, 4> four(Index i) const {
+    const Shared<i32> row = tile.view(0, i * 4, {1, 4});
+    return {row.read(0, 0), row.read(0, 1), row.read(0, 2), row.read(0, 3)};
+  }
 };
 
 /// The planner's shared memory.
@@ -44,6 +50,8 @@ class PlannerSpace {
   Words sequence() const { return part(0, kMaxListedChains); }
   Words chunks() const { return part(1, kMaxListedChains); }
   Words segments() const { return part(2, kMaxListedChains); }
+  /// Four words of each chain (planner_line.h).
+  Words chains() const { return part(9, 4 * kMaxListedChains); }
   // Of the erasing heads' chains that begin behind another piece: when, and the chunks of their first piece.
   Words begin_at() const { return part(3, kMaxListedChains); }
   Words begin_chunks() const { return part(4, kMaxListedChains); }
@@ -55,19 +63,19 @@ class PlannerSpace {
   Words erase() const { return part(8, kMaxPlannedHeads); }
   Words head() const { return {tile.view(0, 8 * kPart + kMaxPlannedHeads, {1, kMaxPlannedHeads})}; }
   /// Where each thread's line has been: mark m of thread t is word m * kPlannerThreads + t.
-  Words marks() const { return part(9, kMarks * kPlannerThreads); }
+  Words marks() const { return part(13, kMarks * kPlannerThreads); }
 
   /// Words for sums over the CTA, and what else is handed from some threads to all. Each use has words of its own: none needs a barrier before it.
   struct Scratch {
     int first, count;
   };
   static constexpr Scratch kSurvey{0, 16}, kList{16, 12}, kEstimates{28, 4}, kLayouts{32, 4}, kCandidate{36, 24}, kHeads{60, 8}, kPlaces{68, 8}, kEqual{76, 16};
-  Words scratch(Scratch use) const { return {tile.view(0, 9 * kPart + kMarks * kPlannerThreads + use.first, {1, use.count})}; }
+  Words scratch(Scratch use) const { return {tile.view(0, 13 * kPart + kMarks * kPlannerThreads + use.first, {1, use.count})}; }
 
   static constexpr int kMarks = 16;
 
  private:
-  static constexpr int kPart = kMaxListedChains, kWords = 9 * kPart + kMarks * kPlannerThreads + kEqual.first + kEqual.count;
+  static constexpr int kPart = kMaxListedChains, kWords = 13 * kPart + kMarks * kPlannerThreads + kEqual.first + kEqual.count;
   static_assert(kMaxPlannedSms <= kMaxListedChains && 2 * kMaxPlannedHeads <= kMaxListedChains);
   Words part(int i, int count) const { return {tile.view(0, i * kPart, {1, count})}; }
 };
