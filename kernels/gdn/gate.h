@@ -1,5 +1,7 @@
 // From what a caller has to the log of the decay and the write strength, in fp32.
 #pragma once
+#include <vector>
+
 #include "kernels/gdn/operands.h"
 
 namespace tilewright::gdn {
@@ -49,17 +51,27 @@ class Gates {
 
   /// Natural log of a token's decay, floored.
   Real log_decay(Kernel& k, Real gate, Index head) const {
-    Var<Real> log(gate);
+    std::vector<Var<Real>> one{Var<Real>(gate)};
+    to_log_decays(k, one, head);
+    return one[0].get();
+  }
+  /// The same of several tokens of a head, in place of their gates.
+  void to_log_decays(Kernel& k, std::vector<Var<Real>>& gates, Index head) const {
     if_(gate_domain_ == static_cast<int>(GateDomain::linear), [&] {
-      Real a = log.get();
-      log.set(select((a > 0.5) & (a < 2.0), log1p(a - 1.0), log2(a) * (1 / kLog2E)));
+      for (Var<Real>& x : gates) {
+        Real a = x.get();
+        x.set(select((a > 0.5) & (a < 2.0), log1p(a - 1.0), log2(a) * (1 / kLog2E)));
+      }
     });
     if_(gate_domain_ == static_cast<int>(GateDomain::raw), [&] {
-      Real x = log.get() + dt_bias_.read(k, k.index(0), head, 0.0), size = max(x, -x);
-      Real softplus = max(x, 0.0) + log1p(exp2(-size * kLog2E));
-      log.set(-exp2(a_log_.read(k, k.index(0), head, 0.0) * kLog2E) * softplus);
+      Real bias = dt_bias_.read(k, k.index(0), head, 0.0), rate = -exp2(a_log_.read(k, k.index(0), head, 0.0) * kLog2E);
+      for (Var<Real>& given : gates) {
+        Real x = given.get() + bias, size = max(x, -x);
+        Real softplus = max(x, 0.0) + log1p(exp2(-size * kLog2E));
+        given.set(rate * softplus);
+      }
     });
-    return at_least(log.get(), kGateFloor);
+    for (Var<Real>& x : gates) x.set(at_least(x.get(), kGateFloor));
   }
 
   /// A token's write strength, floored.

@@ -160,6 +160,7 @@ Frame frame_of(const PlanRequest& r, const Batch& batch, const Goal& goal) {
     if (rounds == 1 && free < 0) continue;
     if (m.later < 0 || m.prepasses > rounds * r.slots || (m.whole > 0 && free == 0)) return {};
     const int turns = m.whole > 0 ? m.whole / free : 0, left = m.whole - turns * free;
+    if (turns >= kMostTurns) return {};
     f.whole_end = (turns + (left > 0 ? 1 : 0)) * m.whole_time;
     l.finals_at = rounds * m.prepass_time, l.pairs_at = m.pair_prepass;
     l.regions[0] = {free - left, turns * m.whole_time, {}};
@@ -182,24 +183,16 @@ int estimate(const PlanRequest& r, const Batch& batch, const Goal& goal) {
   const PlannerCosts& c = r.costs;
   Frame f = frame_of(r, batch, goal);
   if (!f.possible) return f.layout.makespan;
-  const auto& regions = f.layout.regions;
-  const auto first = std::find_if(regions.begin(), regions.end(), [](const Region& region) { return region.slots > 0; });
-  // SMs of the first region that the erasing heads need: between restart and end one does `net` steps of a head.
-  const auto net = [&](const Region& region, int warm) { return (goal.time - f.reserve - region.before - c.start - warm) >> c.shift; };
-  const int parts = slot_parts(f.chunks), length = f.chunks << parts;
-  int needed = 0, warm = 0, erasing = 0;
-  for (const int w : r.erase) {
-    if (w > f.erasing) continue;
-    const int steps = first == regions.end() ? 0 : net(*first, w * c.state);
-    if (steps < 1) return f.layout.makespan;
-    needed += length / steps, warm += w * c.state, ++erasing;
+  int warm = 0, erasing = 0;
+  for (const int w : r.erase)
+    if (w <= f.erasing) warm += w, ++erasing;
+  if (erasing > 0) {  // time on the SMs behind a start and a usual warm-up
+    const int begin = c.start + warm / erasing * c.state + c.state / 2;
+    int room = 0;
+    for (const Region& region : f.layout.regions) room += std::max(region.slots, 0) * (std::max(goal.time - f.reserve - region.before - begin, 0) >> 3);
+    if (room < (erasing * f.chunks << c.shift) >> 3) return f.layout.makespan;
   }
-  int there = 0;
-  const auto coarse = [&](const Region& region) { return std::max(net(region, warm / erasing), 0) >> (kSlotParts - parts); };
-  for (const Region& region : regions)
-    if (erasing > 0 && region.slots > 0) there += region.slots * coarse(region) / std::max(coarse(*first), 1);
-  needed >>= parts;
-  if (needed <= there) f.finish(r, needed + erasing * f.sequences);
+  f.finish(r, 0);
   return f.layout.makespan;
 }
 

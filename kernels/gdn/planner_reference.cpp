@@ -31,17 +31,21 @@ Batch survey(const PlanRequest& r) {
 Layout best_layout(const PlanRequest& r, const Batch& b) {
   const int chains = static_cast<int>(b.listed.size()) * r.heads();
   const auto saves = [&](int makespan) { return makespan < b.uncut - b.uncut / kGain - chains * r.costs.planning; };
-  if (b.listed.empty() || !saves(b.lowest)) return {};
-  int best = std::numeric_limits<int>::max();
-  Goal goal;
-  for (int k = 0; k < kCandidates; ++k) {
-    const Goal candidate{candidate_time(b.lowest, b.uncut - b.lowest, k / 2), k % 2 == 1};
-    if (const int makespan = estimate(r, b, candidate); makespan < best) best = makespan, goal = candidate;
+  if (b.listed.empty() || b.uncut >= kLongestTime || !saves(b.lowest)) return {};
+  constexpr int kNone = std::numeric_limits<int>::max();
+  std::array<int, 2> estimated{kNone, kNone};
+  for (int i = 0; i < kCandidates; ++i) {
+    int& least = estimated[std::size_t(i / kTimes)];
+    const int makespan = estimate(r, b, {estimated_time(b.lowest, b.uncut - b.lowest, i % kTimes), i >= kTimes});
+    if (saves(makespan)) least = std::min(least, makespan);
   }
-  goal.time += goal.time / kMore;
-  for (; saves(best) && saves(goal.time); goal.time += std::max(goal.time / kLonger, 1))
-    if (Layout l = lay_out(r, b, goal); l.fits()) return saves(l.makespan) ? l : Layout{};
-  return {};
+  Layout best;
+  for (int i = 0; i < kCandidates; ++i) {
+    const int own = estimated[std::size_t(i / kTimes)], around = own != kNone ? own : std::min(estimated[0], estimated[1]);
+    if (around == kNone) break;
+    if (Layout l = lay_out(r, b, {layout_time(around, i % kTimes), i >= kTimes}); l.makespan < best.makespan) best = std::move(l);
+  }
+  return saves(best.makespan) ? best : Layout{};
 }
 
 /// The list of a layout, in its order.

@@ -25,7 +25,7 @@ struct PlannerCosts {
 
 /// Chains that a list can hold, heads for which there can be one, and SMs that it counts on.
 inline constexpr int kMaxListedChains = 256, kMaxPlannedHeads = 128, kMaxPlannedSms = 256;
-/// Plans that are compared at a time.
+/// Plans that are compared at a time: half of them careful, half of them bold.
 inline constexpr int kCandidates = 128;
 /// Chunks after which nothing is left of a state, where that does not happen.
 inline constexpr int kNeverErased = 1 << 20;
@@ -37,21 +37,26 @@ inline constexpr int kGain = 32;
 /// Which heads start segments from zero: those that erase soon enough, or all of one kind (for tests).
 enum class HeadClass : std::int32_t { chosen = 0, erasing = 1, matrix = 2 };
 
-/// Candidates in pairs: of one time, and with two answers to which heads start segments from zero.
+/// Candidates are of two kinds, by their answer to which heads start segments from zero.
 /// The careful one counts work without a result: `length` chunks a segment with a matrix would have, and it costs two passes over them, less what the
 /// first and the last segments save; a restart costs its warm-up. The bold one takes all heads that get a step done in `time` behind their warm-up.
-constexpr int careful_limit(int length) { return length * 7 / 5; }
-constexpr int bold_limit(const PlannerCosts& c, int time) { return (time - c.start - (1 << c.shift)) / c.state; }
+constexpr int careful_limit(int length) { return std::min(length * 7 / 5, kNeverErased - 1); }
+constexpr int bold_limit(const PlannerCosts& c, int time) { return std::min(std::max(time - c.start - (1 << c.shift), 0) / c.state, kNeverErased - 1); }
 
-/// Times of the pairs, from `lowest` to lowest + range: their distances grow.
+/// Times of one kind: first kTimes from `lowest` to lowest + range, for estimates; then as many around the best of them, from 1/8 below it to 2/5 above it,
+/// for layouts. Both become less dense from the shortest time on.
 inline constexpr int kTimes = kCandidates / 2;
-constexpr int candidate_time(int lowest, int range, int pair) { return lowest + ((range * (pair + 1) / kTimes) * (pair + 1)) / kTimes; }
-
-/// SMs are counted in parts of 1 / 2^slot_parts, as far as there are bits.
-inline constexpr int kSlotParts = 6;
-constexpr int slot_parts(int chunks) { return chunks < 1 << 17 ? kSlotParts : 0; }
-/// The layout begins with the best time and this part of it more; a time that was too short is made longer by this part.
-inline constexpr int kMore = 128, kLonger = 32;
+constexpr int estimated_time(int lowest, int range, int i) { return lowest + ((range * (i + 1) / kTimes) * (i + 1)) / kTimes; }
+constexpr int layout_time(int estimate, int i) {
+  const int least = estimate - estimate / 8;
+  return least + (((least >> 6) * (i * (i + 16))) >> 7);
+}
+/// There is no list for longer chains (in chunks): up to there the planner's divisions in fp32 are exact (planner_line.h).
+inline constexpr int kLongestChain = 1 << 21;
+/// There is no list where the time without one is longer: sums of times stay below 2^31, a time behind a thread's number too.
+inline constexpr int kLongestTime = 1 << 23;
+/// Turns that whole chains of heads with matrices may take on the SMs that those with segments leave.
+inline constexpr int kMostTurns = 64;
 
 /// Items and records of which there is always room enough, for a batch of any lengths.
 constexpr int item_capacity(int sms) { return 4 * sms + kMaxListedChains; }
@@ -63,7 +68,7 @@ inline PlannerCosts planner_costs(const CostModel& costs, std::int64_t tokens, s
   const std::int64_t chunks = tokens / 64 + sequences;
   const auto units = [&](double us, int shift) { return std::max(std::int32_t(us / costs.full_step * (1 << shift) + 0.5), std::int32_t(1)); };
   int shift = 7;
-  while (shift >= 0 && (tokens / 64 >= (1 << 22) || ((tokens / 64 + 1) << shift) >= (1 << 23) || ((chunks << shift) + sequences * units(costs.start, shift)) * heads >= (1 << 30))) --shift;
+  while (shift >= 0 && (tokens / 64 > kLongestChain || ((tokens / 64 + 1) << shift) >= (1 << 22) || ((chunks << shift) + sequences * units(costs.start, shift)) * heads >= (1 << 29))) --shift;
   if (shift < 0) return {-1, 1, 1, 1, 1};
   return {shift, units(costs.state_step, shift), units(costs.start, shift), units(costs.hop, shift), units(costs.planning, shift)};
 }

@@ -1,5 +1,6 @@
 // What the threads of the planner share: its arguments, its place in shared memory, sums over the CTA. planner.h has the whole.
 #pragma once
+#include <array>
 #include <vector>
 
 #include "kernels/gdn/planner_rules.h"
@@ -10,7 +11,10 @@ namespace tilewright::gdn {
 
 /// Threads of the planner: one warpgroup.
 inline constexpr int kPlannerThreads = 128;
-static_assert(kCandidates == kPlannerThreads);
+static_assert(kCandidates == kPlannerThreads && kMaxPlannedHeads == kPlannerThreads);
+
+/// No time: of a candidate that has no layout, of a chain that begins with an SM.
+inline constexpr int kNoPlan = std::numeric_limits<std::int32_t>::max();
 
 /// Launch scalars of the planner; PlannerCosts and PlanRequest have the same names.
 struct PlannerArguments {
@@ -24,40 +28,56 @@ struct PlannerArguments {
   Index whole(Index chunks) const { return (chunks << shift) + start; }
 };
 
-/// Integers in shared memory, in rows of four.
+/// Integers in shared memory.
 struct Words {
   Shared<i32> tile;
-  Index operator[](Index i) const { return tile.read(i >> 2, i & 3); }
-  void set(Index i, Index x) const { tile.write(i >> 2, i & 3, x); }
+  Index operator[](IndexOperand i) const { return tile.read(0, i); }
+  void set(IndexOperand i, Index x) const { tile.write(0, i, x); }
+  /// Numbers 4 i to 4 i + 3, in one load.
+  std::array<Index, 4> four(Index i) const {
+    const Shared<i32> row = tile.view(0, i * 4, {1, 4});
+    return {row.read(0, 0), row.read(0, 1), row.read(0, 2), row.read(0, 3)};
+  }
 };
 
 /// The planner's shared memory.
 class PlannerSpace {
  public:
-  explicit PlannerSpace(Kernel& k) : tile(k.shared<i32>("plan_space", {kRows, 4})) {}
+  explicit PlannerSpace(Kernel& k) : tile(k.shared<i32>("plan_space", {1, kWords})) {}
   Shared<i32> tile;
 
-  // Of the sequences that a list may hold: their numbers and chunks, and how their matrix heads' chains are cut.
+  // Of the sequences that a list may hold: their numbers and chunks; for equal segments, how many.
   Words sequence() const { return part(0, kMaxListedChains); }
   Words chunks() const { return part(1, kMaxListedChains); }
   Words segments() const { return part(2, kMaxListedChains); }
-  Words share() const { return part(3, kMaxListedChains); }
-  // Of the erasing heads' chains that begin behind another piece: when, and the chunks of that piece.
-  Words begin_at() const { return part(4, kMaxListedChains); }
-  Words begin_chunks() const { return part(5, kMaxListedChains); }
+  /// Four words of each chain (planner_line.h).
+  Words chains() const { return part(9, 4 * kMaxListedChains); }
+  // Of the erasing heads' chains that begin behind another piece: when, and the chunks of their first piece.
+  Words begin_at() const { return part(3, kMaxListedChains); }
+  Words begin_chunks() const { return part(4, kMaxListedChains); }
   // Of the pieces with which SMs begin: chain and segment, first chunk, chunks.
-  Words slot_chain() const { return part(6, kMaxListedChains); }
-  Words slot_first() const { return part(7, kMaxListedChains); }
-  Words slot_chunks() const { return part(8, kMaxListedChains); }
+  Words slot_chain() const { return part(5, kMaxListedChains); }
+  Words slot_first() const { return part(6, kMaxListedChains); }
+  Words slot_chunks() const { return part(7, kMaxListedChains); }
   // Of the heads: chunks after which nothing is left; the matrix heads from the front, the erasing ones from behind.
-  Words erase() const { return part(9, kMaxPlannedHeads); }
-  Words head() const { return {tile.view(9 * kPart + kMaxPlannedHeads / 4, 0, {kMaxPlannedHeads / 4, 4})}; }
-  Words scratch() const { return {tile.view(10 * kPart, 0, {kScratch / 4, 4})}; }
+  Words erase() const { return part(8, kMaxPlannedHeads); }
+  Words head() const { return {tile.view(0, 8 * kPart + kMaxPlannedHeads, {1, kMaxPlannedHeads})}; }
+  /// Where each thread's line has been: mark m of thread t is word m * kPlannerThreads + t.
+  Words marks() const { return part(13, kMarks * kPlannerThreads); }
+
+  /// Words for sums over the CTA, and what else is handed from some threads to all. Each use has words of its own: none needs a barrier before it.
+  struct Scratch {
+    int first, count;
+  };
+  static constexpr Scratch kSurvey{0, 16}, kList{16, 12}, kEstimates{28, 4}, kLayouts{32, 4}, kCandidate{36, 24}, kHeads{60, 8}, kPlaces{68, 8}, kEqual{76, 16};
+  Words scratch(Scratch use) const { return {tile.view(0, 13 * kPart + kMarks * kPlannerThreads + use.first, {1, use.count})}; }
+
+  static constexpr int kMarks = 16;
 
  private:
-  static constexpr int kPart = kMaxListedChains / 4, kScratch = 64, kRows = 10 * kPart + kScratch / 4;
+  static constexpr int kPart = kMaxListedChains, kWords = 13 * kPart + kMarks * kPlannerThreads + kEqual.first + kEqual.count;
   static_assert(kMaxPlannedSms <= kMaxListedChains && 2 * kMaxPlannedHeads <= kMaxListedChains);
-  Words part(int i, int count) const { return {tile.view(i * kPart, 0, {count / 4, 4})}; }
+  Words part(int i, int count) const { return {tile.view(0, i * kPart, {1, count})}; }
 };
 
 inline Index ballot(Kernel& k, Pred p) { return k.ptx<Index>("vote.sync.ballot.b32 #out0, #0, 0xffffffff;", p); }
@@ -69,38 +89,36 @@ inline Index warp_sum(Kernel& k, Index x) { return k.ptx<Index>("redux.sync.add.
 inline Index warp_max(Kernel& k, Index x) { return k.ptx<Index>("redux.sync.max.s32 #out0, #0, 0xffffffff;", x); }
 inline Index warp_min(Kernel& k, Index x) { return k.ptx<Index>("redux.sync.min.s32 #out0, #0, 0xffffffff;", x); }
 
-/// Sums, then maxima over all threads; at most 16 together.
-class Reductions {
+/// What the warps have, each in its own `of_warp`, in all threads: value i of warp w is given as (i, w).
+class FromWarps {
  public:
-  Reductions(Kernel& k, const Words& scratch) : k_(k), scratch_(scratch) {}
-  std::vector<Index> operator()(const std::vector<Index>& sums, const std::vector<Index>& maxima) {
-    k_.sync();
-    std::vector<Index> of_warp;
-    for (const Index x : sums) of_warp.push_back(warp_sum(k_, x));
-    for (const Index x : maxima) of_warp.push_back(warp_max(k_, x));
-    if_(k_.lane() == 0, [&] {
-      for (std::size_t i = 0; i < of_warp.size(); ++i) scratch_.tile.write(static_cast<int>(i), k_.warp(), of_warp[i]);
+  FromWarps(Kernel& k, const Words& scratch, const std::vector<Index>& of_warp) : scratch_(scratch) {
+    if_(k.lane() == 0, [&] {
+      for (std::size_t i = 0; i < of_warp.size(); ++i) scratch.set(k.warp() + static_cast<int>(i) * 4, of_warp[i]);
     });
-    k_.sync();
-    std::vector<Index> out;
-    for (std::size_t i = 0; i < of_warp.size(); ++i) {
-      const auto of = [&](int warp) { return scratch_.tile.read(static_cast<int>(i), warp); };
-      out.push_back(i < sums.size() ? of(0) + of(1) + of(2) + of(3) : max(max(of(0), of(1)), max(of(2), of(3))));
-    }
-    return out;
+    k.sync();
   }
+  Index operator()(int i, int warp) const { return scratch_[i * 4 + warp]; }
+  Index sum(int i) const { return (*this)(i, 0) + (*this)(i, 1) + (*this)(i, 2) + (*this)(i, 3); }
+  Index largest(int i) const { return max(max((*this)(i, 0), (*this)(i, 1)), max((*this)(i, 2), (*this)(i, 3))); }
+  Index least(int i) const { return min(min((*this)(i, 0), (*this)(i, 1)), min((*this)(i, 2), (*this)(i, 3))); }
 
  private:
-  Kernel& k_;
   Words scratch_;
 };
 
-/// a / b for 0 <= a < 2^25 and 0 < b, quotients below 2^20: fewer instructions than an integer division.
+/// a / b for 0 <= a < 2^31 and 0 < b, quotients below 2^21: fewer instructions than an integer division.
 inline Index quotient(Index a, Index b) {
   Index guess = to_index(to_real(a) * reciprocal(to_real(b))), rest = a - guess * b;
   return select(rest < 0, guess - 1, select(rest >= b, guess + 1, guess));
 }
 inline Index quotient_up(Index a, Index b) { return quotient(a + b - 1, b); }
+/// The same for quotients below 2^23.
+inline Index large_quotient(Index a, Index b) {
+  Real inverse = reciprocal(to_real(b));
+  Index first = to_index(to_real(a) * inverse), guess = first + to_index(to_real(a - first * b) * inverse), rest = a - guess * b;
+  return select(rest < 0, guess - 1, select(rest >= b, guess + 1, guess));
+}
 
 /// Adds to a variable; keeps the largest.
 inline void add(Var<Index>& to, IndexOperand x) { to.set(to.get() + x); }

@@ -48,9 +48,10 @@ Program prologue(PrologueConfig c) {
       planner.emplace(k, tokens, N, all_heads);
     }
     Index group = k.scalar_i32("group"), levels = k.scalar_i32("levels"), top = k.scalar_i32("top");
-    // Persistent: as many CTAs as the SMs hold, each with every ctas-th item.
-    auto [cta, unused1, unused2] = k.grid(min(slots * key_heads * packs, sms * kCtasPerSm) + Extent(c.planner ? 1 : 0));
-    Index items = Index(slots) * key_heads * packs, ctas = min(items, Index(sms) * kCtasPerSm);
+    // Persistent: as many CTAs as the SMs hold, each with every ctas-th item. The planner is the first one, so that it begins with the others.
+    const int planners = c.planner ? 1 : 0;
+    auto [number_of_cta, unused1, unused2] = k.grid(min(slots * key_heads * packs, sms * kCtasPerSm + Extent(-planners)) + Extent(planners));
+    Index items = Index(slots) * key_heads * packs, ctas = min(items, Index(sms) * kCtasPerSm - planners), cta = number_of_cta - planners;
 
     auto key = k.staged<T>("k_tile", 1, {kChunk, c.dk});
     // The heads' own blocks, then K K^T below the diagonal, block below block; T takes over their place.
@@ -73,7 +74,14 @@ Program prologue(PrologueConfig c) {
     Role all = k.role("all", warpgroups(1));
     Ring ring = k.ring("k", 1, all, {all}, key);
     all([&] {
-      Index good = check.run(k, cta == 0);
+      Var<Index> good(k.index(0));
+      const auto check_offsets = [&] { good.set(check.run(k, cta == 0)); };
+      if (c.planner) {
+        k.grid_launch();
+        if_(cta < 0, [&] { (*planner)(offsets, gates); }, check_offsets);
+      } else {
+        check_offsets();
+      }
       NextItem next(k);
       const int turns = (heads + 1) / 2;  // two threads a token, a head each at a time
       std::vector<Var<Real>> gate, strength;
@@ -83,7 +91,7 @@ Program prologue(PrologueConfig c) {
       // The place of an item. Its K, g and beta are asked for long before they are used.
       const auto locate = [&](Index number) {
         Index rest = number / packs, place = rest / key_heads, key_head = rest - place * key_heads, from = (number - rest * packs) * heads;
-        auto [slot, n, exists] = slot_at(k, offsets, place, tokens, good, levels, top);
+        auto [slot, n, exists] = slot_at(k, offsets, place, tokens, good.get(), levels, top);
         Sequence s = offsets.sequence(k, n);
         Index before = (slot - s.slot) * kChunk;
         next.set({slot, key_head * group + from, group - from, s.first + before, select(exists, s.count - before, 0)});
@@ -204,9 +212,8 @@ Program prologue(PrologueConfig c) {
         });
       };
 
-      k.grid_launch();
-      if (c.planner) if_(cta == ctas, [&] { (*planner)(offsets, gates); });
-      Index begin = c.planner ? select(cta < ctas, cta, items) : cta;
+      if (!c.planner) k.grid_launch();
+      Index begin = c.planner ? select(cta < 0, items, cta) : cta;
       if_(begin < items, [&] {
         locate(begin);
         ask_gates();

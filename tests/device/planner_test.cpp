@@ -76,6 +76,7 @@ std::size_t expect_reference_list(const Call& c) {
   return expected.items.size();
 }
 
+constexpr int kRounds = 30;
 std::vector<std::int64_t> drawn(std::mt19937& random, int count, int most) {
   std::vector<std::int64_t> lens;
   for (int n = 0; n < count; ++n) lens.push_back(static_cast<std::int64_t>(random() % unsigned(most + 1)));
@@ -119,6 +120,24 @@ TEST(DevicePlanner, HeadsThatEraseDifferently) {
   EXPECT_GT(expect_reference_list({.lens = {4096, 3000, 2000}, .heads = 32, .decay = [](int) { return 0.0; }}), 50u) << "two segments of a chain";
   EXPECT_GT(expect_reference_list({.lens = {8192}, .heads = 8, .decay = [](int) { return -1.0; }}), 50u);
   expect_reference_list({.lens = {5000}, .heads = 8, .raw = true});
+}
+TEST(DevicePlanner, BatchesAtRandom) {
+  std::mt19937 random(11);
+  const auto draw = [&](auto... from) { return std::vector<int>{from...}[random() % sizeof...(from)]; };
+  int lists = 0;
+  for (int round = 0; round < kRounds; ++round) {
+    const int heads = draw(1, 2, 3, 5, 8, 13, 16, 24, 33, 48, 64, 100, 128), most = draw(1, 2, 3, 4, 8, 40), longest = draw(300, 3000, 20000);
+    const int slowest = draw(1, 4, 7), never = draw(0, 1, 1000);
+    Call c{.lens = drawn(random, std::max(std::min(most, 256 / heads), 1), longest), .heads = heads, .splits = draw(1, 2), .sms = draw(132, 132, 78, 200)};
+    const unsigned shuffle = random();
+    c.decay = [=](int head) {
+      const unsigned of = (unsigned(head) * 2654435761u ^ shuffle) >> 8;
+      return int(of % 1000) < never ? 0.0 : -1.0 / (4 << (of / 1000 % unsigned(slowest)));
+    };
+    SCOPED_TRACE("round " + std::to_string(round));
+    lists += expect_reference_list(c) > 0;
+  }
+  EXPECT_GT(lists, kRounds / 3);
 }
 TEST(DevicePlanner, Capacities) {
   for (const std::int64_t items : {0, 40, 100})
