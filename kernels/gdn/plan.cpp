@@ -11,13 +11,18 @@ namespace tilewright::gdn {
 namespace {
 
 // Microseconds on an H200, as measured with heads (2,8) to (16,64) and up to 32768 tokens: the prologue, for each chunk of a head; a planner, which runs
-// beside it, for each chain and each of a chain's tokens; what the works of a list take longer to begin and end than whole chains do.
-constexpr double kPrologueStart = 7, kPrologueChunk = 0.0043, kPlannerStart = 10, kPlannerChain = 0.6, kPlannerToken = 6e-5, kListStart = 10;
+// beside it, for each chain; what the works of a list take longer to begin and end than whole chains do.
+constexpr double kPrologueStart = 7, kPrologueChunk = 0.0043, kPlannerStart = 5, kPlannerChain = 0.6, kListStart = 10;
+// Steps are slower than the cost model's, which are those of a chain alone: whole chains on most of the SMs, and a list, which fills them and has hops.
+constexpr double kFullCard = 1.13, kListed = 1.25;
+
+double prologue_us(const CallSizes& s) { return kPrologueStart + kPrologueChunk * double(s.tokens / 64) * s.heads; }
+double planner_us(const CallSizes& s) { return kPlannerStart + kPlannerChain * double(s.sequences * s.heads); }
 
 double whole_us(const CallSizes& s, Form form) {
   const CostModel& costs = costs_of(form);
   const std::int64_t slots = planner_slots(form, kTypicalSms), chains = s.sequences * s.heads, chunks = (s.tokens / s.sequences + 63) / 64;
-  return double((chains + slots - 1) / slots) * (double(chunks) * costs.full_step + costs.start);
+  return double((chains + slots - 1) / slots) * (double(chunks) * costs.full_step + costs.start) * (chains > slots * 3 / 4 ? kFullCard : 1.0);
 }
 
 /// For equal sequences, a quarter of whose heads never erase (as in models: few heads keep long memories); `none` without a plan.
@@ -28,25 +33,28 @@ double cut_us(const CallSizes& s, Form form, double none) {
   request.costs = planner_costs(costs, s.tokens, s.sequences, s.heads);
   if (request.costs.shift < 0) return none;
   request.slots = planner_slots(form, kTypicalSms);
-  request.item_capacity = item_capacity(kTypicalSms), request.record_capacity = record_capacity(kTypicalSms);
+  request.item_capacity = item_capacity(request.slots, s.sequences * s.heads), request.record_capacity = record_capacity(kTypicalSms);
   request.chunks.assign(static_cast<std::size_t>(s.sequences), static_cast<std::int32_t>((s.tokens / s.sequences + 63) / 64));
   for (int h = 0; h < s.heads; ++h) request.erase.push_back(h % 4 == 0 ? kNeverErased : kErases);
   const SegmentPlan plan = reference_plan(request);
   if (plan.items.empty()) return none;
-  const double prologue = kPrologueStart + kPrologueChunk * double(s.tokens / 64) * s.heads, chain = kPlannerChain + kPlannerToken * double(s.tokens / s.sequences);
-  const double planner = kPlannerStart + chain * double(s.sequences * s.heads);
-  return plan.makespan * costs.full_step / (1 << request.costs.shift) + kListStart + std::max(planner - prologue, 0.0);
+  return plan.makespan * costs.full_step / (1 << request.costs.shift) * kListed + kListStart + std::max(planner_us(s) - prologue_us(s), 0.0);
 }
 
 Choice choice_of(const CallSizes& s) {
   if (s.batch_invariant) return {batch_invariant_form(s.heads, s.dv), false};
   const Form whole = choose_form(s.sequences, s.heads, s.dv);
   const bool some = s.tokens > 0 && s.sequences > 0 && can_cut(s.dk, s.dv) && !s.whole_chains && s.heads <= kMaxPlannedHeads;
-  // With more chains than SMs there is little to gain, and equal lengths say too little of the real ones.
-  if (!some || s.cp == 1 || (s.cp == 0 && s.sequences * s.heads > kTypicalSms)) return {whole, false};
+  const std::int64_t chains = s.sequences * s.heads;
+  if (!some || s.cp == 1 || (s.cp == 0 && chains > kMaxListedChains)) return {whole, false};
   const double uncut = whole_us(s, whole);
   const double split = cut_us(s, Form::split, uncut), full = s.only_split ? std::numeric_limits<double>::infinity() : cut_us(s, Form::full, uncut);
-  if (s.cp == 0 && std::min(full, split) >= uncut) return {whole, false};
+  if (s.cp == 0 && std::min(full, split) >= uncut) {
+    // Nothing to gain with equal lengths. Packed sequences may have others: where all their chains run at a time the longest decides, and a planner that is
+    // done before the prologue costs calls with equal ones little.
+    const bool may_help = s.packed && s.sequences > 1 && chains <= kTypicalSms && planner_us(s) <= prologue_us(s) && !(s.only_split && whole == Form::full);
+    return {whole, may_help};
+  }
   return {full <= split ? Form::full : Form::split, true};
 }
 

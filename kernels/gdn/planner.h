@@ -126,7 +126,7 @@ class Planner {
   /// What a turn of by_costs does; kDone: there is no list, kPlanned: there is one.
   enum Turn { kEstimate, kLayOut, kRecord, kDone, kPlanned };
   static constexpr int kThreadBits = 7;
-  static constexpr int kLogTimes = 6, kLogGain = 5;
+  static constexpr int kLogTimes = 6, kLogGain = 3;
   static_assert(kPlannerThreads == 1 << kThreadBits && kTimes == 1 << kLogTimes && kGain == 1 << kLogGain);
 
   Kernel& k_;

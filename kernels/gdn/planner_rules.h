@@ -31,8 +31,8 @@ inline constexpr int kCandidates = 128;
 inline constexpr int kNeverErased = 1 << 20;
 /// Segments of one chain.
 inline constexpr int kMaxSegments = 256;
-/// A list must save this part of the time without one, since what it takes is an estimate: 1 / 32.
-inline constexpr int kGain = 32;
+/// A list must save this part of the time without one, 1 / 8: what it takes is an estimate, and steps are slower where all SMs have one.
+inline constexpr int kGain = 8;
 
 /// Which heads start segments from zero: those that erase soon enough, or all of one kind (for tests).
 enum class HeadClass : std::int32_t { chosen = 0, erasing = 1, matrix = 2 };
@@ -60,6 +60,8 @@ inline constexpr int kMostTurns = 64;
 
 /// Items and records of which there is always room enough, for a batch of any lengths.
 constexpr int item_capacity(int sms) { return 4 * sms + kMaxListedChains; }
+/// Items that are enough for `chains` chains where the costs say how they are cut. In the split form every one more is two CTAs that find no work.
+constexpr int item_capacity(int slots, std::int64_t chains) { return 4 * slots + static_cast<int>(std::min<std::int64_t>(chains, kMaxListedChains)); }
 constexpr int record_capacity(int sms) { return 2 * sms; }
 
 /// Costs in the finest units in which no sum overflows, for a batch of up to `tokens` tokens in `sequences` sequences; shift -1, for which there is no

@@ -45,14 +45,14 @@ int plan(const Options& o, std::ostream& out) {
   gdn::PlanRequest r;
   std::int64_t tokens = 0;
   for (const std::int64_t n : usage([&] { return gdn::parse_lens(lens); })) r.chunks.push_back(static_cast<std::int32_t>((n + kChunkTokens - 1) / kChunkTokens)), tokens += n;
-  const gdn::Choice choice = gdn::choose({.tokens = tokens, .sequences = static_cast<std::int64_t>(r.chunks.size()), .heads = heads.hv, .cp = cp_of(o)});
+  const gdn::Choice choice = gdn::choose({.tokens = tokens, .sequences = static_cast<std::int64_t>(r.chunks.size()), .heads = heads.hv, .packed = true, .cp = cp_of(o)});
   const gdn::Form form = form_of(o).value_or(choice.form);
   const int splits = form == gdn::Form::split ? 2 : 1;
   const gdn::CostModel costs = splits == 2 ? gdn::kSplitCosts : gdn::kFullCosts;
   r.erase = erase_of(o.decay, heads.hv);
   r.costs = gdn::planner_costs(costs, tokens, static_cast<std::int64_t>(r.chunks.size()), heads.hv);
   r.slots = o.sms / splits, r.cp = choice.segments ? cp_of(o) : 1;
-  r.item_capacity = gdn::item_capacity(o.sms), r.record_capacity = gdn::record_capacity(o.sms);
+  r.item_capacity = r.cp == 0 ? gdn::item_capacity(r.slots, static_cast<std::int64_t>(r.chunks.size()) * heads.hv) : gdn::item_capacity(o.sms), r.record_capacity = gdn::record_capacity(o.sms);
   const gdn::SegmentPlan plan = gdn::reference_plan(r);
   const gdn::Timeline course = gdn::simulate(plan, r.chunks, r.erase, costs, o.sms, splits), uncut = gdn::simulate({}, r.chunks, r.erase, costs, o.sms, splits);
   double work = 0;

@@ -135,11 +135,12 @@ void check_pair(const Tensor& a, const Tensor& b, const GdnForwardTensors& t) {
 }
 
 GdnForwardCuts cuts_of(const GdnForwardArguments& a, bool whole_chains, bool only_split) {
-  const gdn::Choice choice = gdn::choose({a.tokens(), a.sequences(), a.heads(), a.dk, a.dv, (a.flags & kBatchInvariant) != 0, whole_chains, only_split, a.cp});
+  const gdn::Choice choice = gdn::choose({a.tokens(), a.sequences(), a.heads(), a.dk, a.dv, (a.flags & kBatchInvariant) != 0, whole_chains, bool(a.cu_seqlens), only_split, a.cp});
   if (!choice.segments) return {choice.form, 0, 0};
   // A chain has no more segments than chunks.
   const std::int64_t chunks = a.slots() * a.heads();
-  return {choice.form, std::min<std::int64_t>(gdn::item_capacity(gdn::kTypicalSms), 3 * chunks), std::min<std::int64_t>(gdn::record_capacity(gdn::kTypicalSms), chunks)};
+  const int items = a.cp == 0 ? gdn::item_capacity(gdn::planner_slots(choice.form, gdn::kTypicalSms), a.sequences() * a.heads()) : gdn::item_capacity(gdn::kTypicalSms);
+  return {choice.form, std::min<std::int64_t>(items, 3 * chunks), std::min<std::int64_t>(gdn::record_capacity(gdn::kTypicalSms), chunks)};
 }
 
 }  // namespace
