@@ -19,7 +19,8 @@ class PlannerInputs {
     Index samples = samples_of();
     Var<Index> first(k_.index(0)), count(tokens_), sum(k_.index(0)), again(k_.index(1));
     k_.while_([&] { return again.get() != 0; }, [&] {  // offsets come with the gates: usually the sequences fill the batch
-      Index real_first = offsets_.start(k_, k_.index(0)), end = offsets_.start(k_, N_), apart = max(quotient(count.get(), samples), 1);
+      // Their places are known in the loop only: ahead of it, it would begin when they are there.
+      Index zero = k_.ptx<Index>("mov.b32 #out0, 0;"), real_first = offsets_.start(k_, zero), end = offsets_.start(k_, N_ + zero), apart = max(quotient(count.get(), samples), 1);
       sum.set(k_.index(0));
       for_range(part, samples, threads * kAtATime, [&](Index at) {
         std::vector<Var<Real>> gates;

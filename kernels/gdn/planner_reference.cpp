@@ -36,14 +36,17 @@ Layout best_layout(const PlanRequest& r, const Batch& b) {
   std::array<int, 2> estimated{kNone, kNone};
   for (int i = 0; i < kCandidates; ++i) {
     int& least = estimated[std::size_t(i / kTimes)];
-    const int makespan = estimate(r, b, {estimated_time(b.lowest, b.uncut - b.lowest, i % kTimes), i >= kTimes});
-    if (saves(makespan)) least = std::min(least, makespan);
+    const int time = estimated_time(b.lowest, b.uncut - b.lowest, i % kTimes);
+    if (time >= least) continue;  // nothing takes less than its time
+    if (const int makespan = estimate(r, b, {time, i >= kTimes}); saves(makespan)) least = std::min(least, makespan);
   }
   Layout best;
   for (int i = 0; i < kCandidates; ++i) {
     const int own = estimated[std::size_t(i / kTimes)], around = own != kNone ? own : std::min(estimated[0], estimated[1]);
     if (around == kNone) break;
-    if (Layout l = lay_out(r, b, {layout_time(around, i % kTimes), i >= kTimes}); l.makespan < best.makespan) best = std::move(l);
+    const int time = layout_time(around, i % kTimes);
+    if (time >= best.makespan) continue;
+    if (Layout l = lay_out(r, b, {time, i >= kTimes}); l.makespan < best.makespan) best = std::move(l);
   }
   return saves(best.makespan) ? best : Layout{};
 }

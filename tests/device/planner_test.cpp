@@ -18,6 +18,7 @@ struct Call {
   HeadClass classes = HeadClass::chosen;
   std::int64_t items = -1, records = -1;  ///< capacities; -1: what is always enough
   bool wide_offsets = false, equal_lengths = false, raw = false;
+  std::int64_t before = 0, behind = 0;  ///< rows of the batch that no sequence has; their gates do not decay
   std::function<double(int)> decay = [](int head) { return head % 4 == 3 ? 0.0 : -1.0 / 16; };  ///< natural log, of each head
 };
 
@@ -26,9 +27,9 @@ std::size_t expect_reference_list(const Call& c) {
   static const Program program = planner(Element::f32, true);
   const CostModel costs = c.splits == 1 ? kFullCosts : kSplitCosts;
   const auto sequences = static_cast<std::int64_t>(c.lens.size());
-  std::vector<double> offsets{0};
+  std::vector<double> offsets{double(c.before)};
   for (const std::int64_t n : c.lens) offsets.push_back(offsets.back() + double(n));
-  const auto tokens = static_cast<std::int64_t>(offsets.back());
+  const auto end = static_cast<std::int64_t>(offsets.back()), tokens = end + c.behind;
 
   PlanRequest r;
   for (const std::int64_t n : c.lens) r.chunks.push_back(static_cast<std::int32_t>((n + 63) / 64));
@@ -38,7 +39,10 @@ std::size_t expect_reference_list(const Call& c) {
 
   Launch run(program);
   const std::int64_t rows = std::max<std::int64_t>(tokens, 1);
-  run.in("g", array("f32", {rows, c.heads}, [&](std::int64_t i) { return c.raw ? 0.25 * double(i % 7) : c.decay(int(i % c.heads)); }));
+  run.in("g", array("f32", {rows, c.heads}, [&](std::int64_t i) {
+    if (const std::int64_t row = i / c.heads; row < c.before || row >= end) return 0.0;
+    return c.raw ? 0.25 * double(i % 7) : c.decay(int(i % c.heads));
+  }));
   run.scalar("T", rows).scalar("N", sequences).scalar("heads", std::int64_t(c.heads)).scalar("g_step", std::int64_t(1));
   run.scalar("gate_domain", std::int64_t(c.raw ? 2 : 0)).scalar("beta_domain", std::int64_t(0)).scalar("beta_scale", 1.0);
   for (const char* name : {"beta_step", "dt_bias_step", "A_log_step", "beta_pitch", "dt_bias_pitch"}) run.scalar(name, std::int64_t(1));
@@ -57,6 +61,7 @@ std::size_t expect_reference_list(const Call& c) {
   const Array& plan = run["plan"];
   const auto word = [&](std::int64_t row, int w) { return static_cast<std::int32_t>(plan.at(row, w)); };
   for (const double w : run["erase"].values) r.erase.push_back(static_cast<std::int32_t>(w));
+  if (c.before + c.behind > 0) EXPECT_EQ(r.erase[0], 6) << "32 bits of log2(e) / 16 a token";
   const SegmentPlan expected = reference_plan(r);
   EXPECT_EQ(word(0, plan_header::kItems), static_cast<int>(expected.items.size()));
   EXPECT_EQ(word(0, plan_header::kLongestWhole), expected.longest_whole);
@@ -98,6 +103,7 @@ TEST(DevicePlanner, SeveralSequences) {
   EXPECT_GT(expect_reference_list({.lens = {1024, 1024, 1024, 1024}, .heads = 8, .equal_lengths = true}), 50u);
   EXPECT_GT(expect_reference_list({.lens = {4096, 4096, 4096}, .heads = 64}), 200u) << "a wave and a half";
   EXPECT_GT(expect_reference_list({.lens = {3000, 0, 1, 64, 65, 2000}, .heads = 5}), 50u);
+  EXPECT_GT(expect_reference_list({.lens = {3000, 2000}, .heads = 8, .before = 1000, .behind = 3000}), 50u) << "the gates are asked for again";
 }
 TEST(DevicePlanner, ManySequences) {
   std::mt19937 random(3);
