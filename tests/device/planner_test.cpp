@@ -100,8 +100,8 @@ TEST(DevicePlanner, RowsOfOneSequence) {
 TEST(DevicePlanner, SeveralSequences) {
   EXPECT_GT(expect_reference_list({.lens = {7168, 1024}, .heads = 8}), 50u);
   EXPECT_GT(expect_reference_list({.lens = {1024, 7168}, .heads = 64, .wide_offsets = true}), 100u);
-  EXPECT_GT(expect_reference_list({.lens = {1024, 1024, 1024, 1024}, .heads = 8, .equal_lengths = true}), 50u);
-  EXPECT_GT(expect_reference_list({.lens = {4096, 4096, 4096}, .heads = 64}), 200u) << "a wave and a half";
+  EXPECT_GT(expect_reference_list({.lens = {2048, 2048, 2048, 2048}, .heads = 8, .equal_lengths = true}), 50u);
+  EXPECT_GT(expect_reference_list({.lens = {4096, 4096, 4096}, .heads = 56}), 170u) << "a wave and a half";
   EXPECT_GT(expect_reference_list({.lens = {3000, 0, 1, 64, 65, 2000}, .heads = 5}), 50u);
   EXPECT_GT(expect_reference_list({.lens = {3000, 2000}, .heads = 8, .before = 1000, .behind = 3000}), 50u) << "the gates are asked for again";
 }
@@ -123,7 +123,7 @@ TEST(DevicePlanner, HeadsThatEraseDifferently) {
   expect_reference_list({.lens = {6000, 3000}, .heads = 16, .splits = 2, .decay = some});
   EXPECT_GT(expect_reference_list({.lens = {16384}, .heads = 4, .decay = [](int) { return 0.0; }}), 50u) << "matrices only, in two turns";
   EXPECT_GT(expect_reference_list({.lens = {4096}, .heads = 32, .decay = [](int) { return 0.0; }}), 50u);
-  EXPECT_GT(expect_reference_list({.lens = {4096, 3000, 2000}, .heads = 32, .decay = [](int) { return 0.0; }}), 50u) << "two segments of a chain";
+  EXPECT_GT(expect_reference_list({.lens = {4096, 3000, 2000}, .heads = 12, .decay = [](int) { return 0.0; }}), 50u) << "two segments of a chain";
   EXPECT_GT(expect_reference_list({.lens = {8192}, .heads = 8, .decay = [](int) { return -1.0; }}), 50u);
   expect_reference_list({.lens = {5000}, .heads = 8, .raw = true});
 }
