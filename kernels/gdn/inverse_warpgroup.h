@@ -25,7 +25,8 @@ class WarpgroupInverse {
   /// Its working memory, 15,360 bytes.
   static Shared<f32> scratch(Kernel& k, std::string_view name) { return k.shared<f32>(name, {kRows, 2 * kBlock}, kPad); }
 
-  WarpgroupInverse(Kernel& k, Shared<f32> scratch) : k(k), scratch_(scratch), decay_(k.frag<f32>({kChunk, kBlock})) {}
+  /// With `strengths` the call leaves beta_i |k_i|^2, see strength().
+  WarpgroupInverse(Kernel& k, Shared<f32> scratch, bool strengths = false) : k(k), strengths_(strengths), scratch_(scratch), decay_(k.frag<f32>({kChunk, kBlock})) {}
 
   /// From b, beta and 1 / |k_i| (where keys are to be normalized), [1, 64] each.
   void prepare(const Shared<f32>& b, const Shared<f32>& beta, const std::optional<Shared<f32>>& norm = {}) {
@@ -34,7 +35,7 @@ class WarpgroupInverse {
     load(b_i, b.t());
     const auto own = [&](const Shared<f32>& v) { return v.view(0, first, {1, kBlock}); };
     // Of L^T, whose rows the substitution reads; K K^T is its own transpose.
-    map_to(decay_, [&](Index r, Index c, Real bi, Real bj, Real be) { return select(c + first > r, be * exp2(bj - bi), 0.0); }, b_i, own(b), own(beta));
+    map_to(decay_, [&](Index r, Index c, Real bi, Real bj, Real be) { return select(strengths_ ? c + first >= r : c + first > r, be * exp2(bj - bi), 0.0); }, b_i, own(b), own(beta));
     if (norm) {
       auto norm_i = k.frag<f32>({kChunk, 1});
       load(norm_i, norm->t());
@@ -53,8 +54,22 @@ class WarpgroupInverse {
 
   /// `product`: K K^T [64, 64]. Writes T's blocks on and below the diagonal to `out` [64, 64]; see clear().
   void operator()(const Frag<f32>& product, const Shared<f32>& beta, const Shared<T>& out) {
-    blocks_ = scratch_.view(0, anew(k, k.index(0)) * kBlock, {kRows, 2 * kBlock});
     spread(product);
+    solve(beta, out);
+  }
+  /// The call's two parts. Warp i puts down K K^T left of the diagonal block, and there L^T. The fragment's rows start at 16 i, so the views
+  /// start as far before the block.
+  void spread(const Frag<f32>& product) {
+    blocks_ = blocks();
+    k.each_warp([&](int i) {
+      const auto block = [&](int j) { return blocks_->view(place(i, j).row - kBlock * i, place(i, j).column, {kChunk, kBlock}); };
+      const auto part = [&](int j) { return product.columns(kBlock * j, kBlock); };
+      store(block(i), map<f32>([](Real x, Real d) { return x * d; }, part(i), decay_));
+      for (int j = 0; j < i; ++j) store(block(j), part(j));
+    });
+  }
+  void solve(const Shared<f32>& beta, const Shared<T>& out) {
+    blocks_ = blocks();
     k.warp_sync();
     invert_diagonal();
     k.warp_sync();
@@ -66,6 +81,8 @@ class WarpgroupInverse {
     load(beta_j, beta.view(0, first, {1, kBlock}).t());
     k.each_warp([&](int j) { make_column(j, beta_j, out.view(0, first, {kChunk, kBlock})); });
   }
+  /// beta_i |k_i|^2 of a token, from the call to the role's next rendezvous.
+  Real strength(Index token) const { return scratch_.read(token / kBlock, kBlock + token % kBlock); }
 
   /// Zeros, once for every tile `out`: what lies above the diagonal blocks stays zero.
   static void clear(Kernel& k, const Shared<T>& out) {
@@ -74,7 +91,8 @@ class WarpgroupInverse {
 
  private:
   /// Two blocks lie side by side, and a row has 160 bytes: the 8-byte accesses of fragments, four rows at a time, meet all banks. On the left the
-  /// diagonal blocks, below them block (3, 0) and four rows of factors for each warp; on the right the other blocks by their distance from the diagonal.
+  /// diagonal blocks, below them block (3, 0) and four rows of factors for each warp; on the right the
+  /// strengths, then the other blocks by their distance from the diagonal.
   static constexpr int kPad = 32, kCorner = kChunk, kFactors = kCorner + kBlock, kRows = kFactors + kBlocks * kBlocks;
   struct Place { int row, column; };
   static Place place(int i, int j) {
@@ -88,15 +106,8 @@ class WarpgroupInverse {
   Shared<f32> block(int i, int j) const { return blocks_->view(place(i, j).row, place(i, j).column, {kBlock, kBlock}); }
   Shared<f32> factors(int i, int j) const { return blocks_->view(kFactors + kBlocks * i + j, 0, {1, kBlock}); }
 
-  /// Warp i: K K^T left of the diagonal block, and there L^T. The fragment's rows start at 16 i, so the views start as far before the block.
-  void spread(const Frag<f32>& product) {
-    k.each_warp([&](int i) {
-      const auto block = [&](int j) { return blocks_->view(place(i, j).row - kBlock * i, place(i, j).column, {kChunk, kBlock}); };
-      const auto part = [&](int j) { return product.columns(kBlock * j, kBlock); };
-      store(block(i), map<f32>([](Real x, Real d) { return x * d; }, part(i), decay_));
-      for (int j = 0; j < i; ++j) store(block(j), part(j));
-    });
-  }
+  /// The working memory, with a column that the compiler does not know to be 0: else the address of each block is a register.
+  Shared<f32> blocks() { return scratch_.view(0, anew(k, k.index(0)) * kBlock, {kRows, 2 * kBlock}); }
 
   /// D_i^-1 takes over the place of L_ii^T: a lane solves D_i y = e_column.
   void invert_diagonal() {
@@ -105,6 +116,7 @@ class WarpgroupInverse {
     std::vector<Var<Real>> y;
     for (int i = 0; i < kBlock; ++i) y.emplace_back(k.real(0.0));
     if_(lane < kBlock, [&] {
+      if (strengths_) scratch_.write(anew(k, k.warp()), kBlock + lane, D.read(lane, lane));
       std::vector<Real> sum;
       for (int i = 0; i < kBlock; ++i) sum.push_back(select(lane == i, 1.0, 0.0));
       for (int j = 0; j < kBlock; ++j)
@@ -152,9 +164,10 @@ class WarpgroupInverse {
   }
 
   Kernel& k;
+  const bool strengths_;
   Shared<f32> scratch_;
-  std::optional<Shared<f32>> blocks_;  // the same, with a column that the compiler does not know to be 0: else each block's address is a register
-  Frag<f32> decay_;                    // of the diagonal block
+  std::optional<Shared<f32>> blocks_;
+  Frag<f32> decay_;  // of the diagonal block
 };
 
 }  // namespace tilewright::gdn
