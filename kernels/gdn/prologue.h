@@ -2,23 +2,21 @@
 //
 // Per chunk and value head, with M_ij = 2^(b_i - b_j) k_i.k_j below the diagonal:
 //   b = inclusive in-chunk cumulative sum of g log2(e)            T = (I + L)^-1 diag(beta),   L = diag(beta) M
-// K K^T is computed once for the heads of a key head. Four heads are inverted by a warp each (heads_by_warp.h), fewer one after the other by
-// all four warps (heads_in_turn.h). Rows past the sequence's end are identity rows: b flat, beta 0. The kernel is persistent: while a CTA
+// K K^T is computed once for the heads of a key head. Heads are inverted by a warp each (heads_by_warp.h), a single one by all four warps
+// (head_together.h). Rows past the sequence's end are identity rows: b flat, beta 0. The kernel is persistent: while a CTA
 // inverts, K, g and beta of its next chunk are on their way.
 #pragma once
 #include <optional>
 #include <vector>
 
 #include "kernels/gdn/gate.h"
+#include "kernels/gdn/head_together.h"
 #include "kernels/gdn/heads_by_warp.h"
-#include "kernels/gdn/heads_in_turn.h"
 #include "kernels/gdn/offset_check.h"
 #include "kernels/gdn/planner.h"
 
 namespace tilewright::gdn {
 
-/// Heads of an item up to which they are inverted in turn.
-inline constexpr int kMostHeadsInTurn = 3;
 /// CTAs that share an SM.
 constexpr int ctas_per_sm(const PrologueConfig& c) { return c.pack > 1 || c.planner || c.l2norm ? 4 : 5; }
 /// Carried from one item to the next.
@@ -164,7 +162,7 @@ Program prologue_with(PrologueConfig c) {
 
 template <Half T>
 Program prologue(PrologueConfig c) {
-  return c.pack > kMostHeadsInTurn ? prologue_with<T, HeadsByWarp<T>>(c) : prologue_with<T, HeadsInTurn<T>>(c);
+  return c.pack > 1 ? prologue_with<T, HeadsByWarp<T>>(c) : prologue_with<T, HeadTogether<T>>(c);
 }
 
 }  // namespace tilewright::gdn
