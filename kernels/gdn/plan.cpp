@@ -15,6 +15,8 @@ namespace {
 constexpr double kPrologueStart = 7, kPrologueChunk = 0.0043, kPlannerStart = 5, kPlannerChain = 0.6, kListStart = 10;
 // Steps are slower than the cost model's, which are those of a chain alone: whole chains on most of the SMs, and a list, which fills them and has hops.
 constexpr double kFullCard = 1.13, kListed = 1.25;
+// A call whose chains take so long may well be cut for lengths that are not known.
+constexpr double kLongCall = 100;
 
 double prologue_us(const CallSizes& s) { return kPrologueStart + kPrologueChunk * double(s.tokens / 64) * s.heads; }
 double planner_us(const CallSizes& s) { return kPlannerStart + kPlannerChain * double(s.sequences * s.heads); }
@@ -50,10 +52,10 @@ Choice choice_of(const CallSizes& s) {
   const double uncut = whole_us(s, whole);
   const double split = cut_us(s, Form::split, uncut), full = s.only_split ? std::numeric_limits<double>::infinity() : cut_us(s, Form::full, uncut);
   if (s.cp == 0 && std::min(full, split) >= uncut) {
-    // Nothing to gain with equal lengths. Packed sequences may have others: where all their chains run at a time the longest decides, and a planner that is
-    // done before the prologue costs calls with equal ones little.
-    const bool may_help = s.packed && s.sequences > 1 && chains <= kTypicalSms && planner_us(s) <= prologue_us(s) && !(s.only_split && whole == Form::full);
-    return {whole, may_help};
+    // Nothing to gain with equal lengths. Packed sequences may have others: where all their chains run at a time the longest decides, and in a long call a
+    // planner that is done before the prologue costs little where lengths are equal after all.
+    const bool one_wave = chains <= kTypicalSms && uncut >= kLongCall, hidden = planner_us(s) <= prologue_us(s);
+    return {whole, s.packed && s.sequences > 1 && one_wave && hidden && !(s.only_split && whole == Form::full)};
   }
   return {full <= split ? Form::full : Form::split, true};
 }

@@ -83,7 +83,7 @@ class Candidate {
   void cut_of(Index chunks, Index time, Var<Index>& n, Var<Index>& share) {
     Pred alone = a_.whole(chunks) <= time;
     n.set(select(alone & (s_.all == 0), k_.index(0), 1)), share.set(k_.index(0));
-    if_(!alone & (matrices.get() > 0), [&] {
+    if_((matrices.get() > 0) & !alone, [&] {
       Index length = chunks << a_.shift, start = a_.start, hop = a_.hop, most = share_.get();
       Index l = quotient_up(start + length, step_ * 2 - a_.state);
       Pred two = (rounds_.get() == 1) & (l < chunks) & (a_.whole(l) <= time) & (start * 2 + l * a_.state + ((chunks - l) << a_.shift) <= time);

@@ -321,6 +321,18 @@ TEST(GdnSegments, CallsThatAreNotCutHaveTheFormOfWholeChains) {
   EXPECT_FALSE(gdn_forward_cuts(a).segments());
 }
 
+TEST(GdnSegments, LongPackedBatchesOfOneWaveAreCutForLengthsThatNobodyKnows) {
+  GdnForwardArguments a;
+  a.T = 32768, a.N = 2, a.hk = 16, a.hv = 64;
+  a.cu_seqlens = {4096, {}, Dtype::i32};
+  EXPECT_TRUE(gdn_forward_cuts(a).segments());
+  EXPECT_EQ(gdn_forward_cuts(a).form, Form::full);
+  a.T = 1024;  // too short for a planner to pay
+  EXPECT_FALSE(gdn_forward_cuts(a).segments());
+  a.cu_seqlens = {}, a.batch = 2, a.T = 16384, a.N = 0;  // equal lengths
+  EXPECT_FALSE(gdn_forward_cuts(a).segments());
+}
+
 TEST(GdnSegments, WithCheckpointsTheSplitFormIsCut) {
   GdnForwardArguments a;
   a.T = 4096, a.hk = 4, a.hv = 8;
