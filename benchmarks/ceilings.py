@@ -42,9 +42,9 @@ def add(row, ceilings):
 
 def add_to_all(rows):
     """The same for every forward row of a benchmark that has none yet."""
-    todo = [row for row in rows if row.get("dir") == "fwd" and "ceilings" not in row]
-    for heads in dict.fromkeys((row["hq"], row["hv"]) for row in todo):
-        of_heads = [row for row in todo if (row["hq"], row["hv"]) == heads]
+    missing = [row for row in rows if row.get("dir") == "fwd" and "ceilings" not in row]
+    for heads in dict.fromkeys((row["hq"], row["hv"]) for row in missing):
+        of_heads = [row for row in missing if (row["hq"], row["hv"]) == heads]
         found = ask(heads, list(dict.fromkeys(row["lens"] for row in of_heads)))
         for row in of_heads:
             add(row, found[row["lens"]])

@@ -66,7 +66,7 @@ class Line : public Candidate {
     start(time, select(record, select(slot < one, k_.index(0), select(slot < two, k_.index(1), 2)), 0));
     slot_.set(select(record, slot, slot_.get())), left_.set(select(record, (mark.get() & ((1 << kMarkBits) - 1)) - a_.start, left_.get()));
     along(time, first, min(select(record, first + apart, chains), chains), apart, record);
-    return makespan(time, todo_.get() == 0, items.get() + pieces_.get());
+    return makespan(time, unplaced_.get() == 0, items.get() + pieces_.get());
   }
 
  private:
@@ -81,7 +81,7 @@ class Line : public Candidate {
   Var<Index> from_[3] = {zero(), zero(), zero()};  ///< the first region with time for anything, from each on
   Var<Index> region_ = zero(), slot_ = zero(), left_ = zero(), end_ = zero(), before_ = zero(), limit_ = zero();
   Var<Index> shift_ = zero(), start_ = zero();  ///< of the arguments
-  Var<Index> todo_ = zero(), pieces_ = zero();  ///< chunks of the chain that have no place yet; pieces of all chains
+  Var<Index> unplaced_ = zero(), pieces_ = zero();  ///< chunks of the chain that have no place yet; pieces of all chains
   Var<Index> walked_[3] = {zero(), zero(), zero()};  ///< SMs of each region on which anything begins
 
   void put(Index slot, Index name, Index first, Index chunks) const {
@@ -110,7 +110,7 @@ class Line : public Candidate {
   /// Lays the erasing heads' chains from number `chain` to `last`, and marks where the line is at every `apart`-th.
   void along(Index time, Index chain, Index last, Index apart, Pred record) {
     for (auto& w : walked_) w.set(k_.index(0));
-    pieces_.set(k_.index(0)), todo_.set(k_.index(0));
+    pieces_.set(k_.index(0)), unplaced_.set(k_.index(0));
     shift_.set(k_.uniform(a_.shift)), start_.set(k_.uniform(a_.start));  // in registers: what comes from constant memory is late
     Index most_warm = erasing.get() * a_.state, shorter = select(s_.all != 0, k_.index(-1), (time - a_.start) >> a_.shift), final = s_.listed * s_.heads - 1;
     std::vector<Var<Index>> next;  // the next chain's words, ahead of their use
@@ -140,8 +140,8 @@ class Line : public Candidate {
     if_((last < end_.get()) & (all | (full > 0)) & !record, [&] { add(pieces_, last - slot + 1), slot_.set(last), left_.set(over - start_.get()); },
         [&] { place_in_steps(time, chain, of, record); });
   }
-  /// (todo - 1) / full. In fp32 it is exact up to kLongestChain: (todo - 1/2) / full is 1 / (2 full) off an integer, at least.
-  static Index parts(Index todo, Index full) { return to_index((to_real(todo) - 0.5) * reciprocal(to_real(full))); }
+  /// (chunks - 1) / full. In fp32 it is exact up to kLongestChain: (chunks - 1/2) / full is 1 / (2 full) off an integer, at least.
+  static Index parts(Index chunks, Index full) { return to_index((to_real(chunks) - 0.5) * reciprocal(to_real(full))); }
 
   void place_in_steps(Index time, Index chain, const ChainWords& of, Pred record) {
     const auto& [warm, chunks, bound, name] = of;
@@ -158,28 +158,28 @@ class Line : public Candidate {
       if_(taken & !skips, [&] { space_.begin_at().set(chain, before_.get() + limit_.get() - left.get()), space_.begin_chunks().set(chain, head); },
           [&] { put(slot.get(), name, k_.index(0), head); });
     });
-    left_.set(left.get() - a_.start - (head << a_.shift)), slot_.set(slot.get()), todo_.set(rest), add(pieces_, 1);
+    left_.set(left.get() - a_.start - (head << a_.shift)), slot_.set(slot.get()), unplaced_.set(rest), add(pieces_, 1);
     if_(rest > 0, [&] {
       Var<Index> next(slot.get() + 1), segment(k_.index(1));
-      k_.while_([&] { return (todo_.get() > 0) & (region_.get() < 3); }, [&] {  // once, if the region does
+      k_.while_([&] { return (unplaced_.get() > 0) & (region_.get() < 3); }, [&] {  // once, if the region does
         // `whole` full SMs, and what is over on one more.
-        Index todo = todo_.get(), limit = limit_.get() - warm, full = limit >> a_.shift, some = max(full, 1), there = select(full > 0, end_.get() - next.get(), 0);
-        Index needed = parts(todo, some), whole = min(needed, there), over = todo - needed * some;
+        Index unplaced = unplaced_.get(), limit = limit_.get() - warm, full = limit >> a_.shift, some = max(full, 1), there = select(full > 0, end_.get() - next.get(), 0);
+        Index needed = parts(unplaced, some), whole = min(needed, there), over = unplaced - needed * some;
         Pred ends = needed < there;
         Index all = select(ends, whole + 1, whole);
         if_(record, [&] {
-          Index done = chunks - todo, piece = name + (segment.get() << 16);
+          Index done = chunks - unplaced, piece = name + (segment.get() << 16);
           for_(all, [&](Index t) { put(next.get() + t, piece + (t << 16), done + t * some, select(t < whole, some, over)); });
         });
         add(pieces_, all);
-        if_(ends, [&] { left_.set(limit - a_.start - (over << a_.shift)), slot_.set(next.get() + needed), todo_.set(k_.index(0)); }, [&] {
-          todo_.set(todo - there * some), add(segment, there);
+        if_(ends, [&] { left_.set(limit - a_.start - (over << a_.shift)), slot_.set(next.get() + needed), unplaced_.set(k_.index(0)); }, [&] {
+          unplaced_.set(unplaced - there * some), add(segment, there);
           note(next.get() + there), start(time, region_.get() + 1);
           next.set(slot_.get());
         });
       });
     });
-    if_(todo_.get() > 0, [&] { end_.set(k_.index(kNoPlan)), limit_.set(k_.index(kEndless)), left_.set(limit_.get()); });  // so that the others need no steps
+    if_(unplaced_.get() > 0, [&] { end_.set(k_.index(kNoPlan)), limit_.set(k_.index(kEndless)), left_.set(limit_.get()); });  // so that the others need no steps
   }
   /// In this region something begins on the SMs before `end`.
   void note(Index end) {

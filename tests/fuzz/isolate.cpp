@@ -65,10 +65,10 @@ Outcome from_json(const nlohmann::json& j) {
 
 void run_isolated(std::size_t count, const Limits& limits, const std::function<Program(std::size_t)>& make, const std::function<void(std::size_t, const Outcome&)>& done) {
   std::vector<Child> children;
-  std::vector<std::pair<std::size_t, std::size_t>> todo;  // ranges, the next one last
+  std::vector<std::pair<std::size_t, std::size_t>> ranges;  // to be run, the next one last
   for (std::size_t begin = count; begin > 0;) {
     const std::size_t from = (begin - 1) / kBatch * kBatch;
-    todo.push_back({from, begin});
+    ranges.push_back({from, begin});
     begin = from;
   }
   const auto start = [&](std::size_t from, std::size_t to) {
@@ -99,12 +99,12 @@ void run_isolated(std::size_t count, const Limits& limits, const std::function<P
     const bool ended_itself = WIFEXITED(status) && WEXITSTATUS(status) == 0;
     if (killed) done(c.at++, {"hang", "no end within the time limit", {0, 0, 0}});
     else if (!ended_itself) done(c.at++, {"crash", WIFSIGNALED(status) ? std::string("signal ") + ::strsignal(WTERMSIG(status)) : "exit status " + std::to_string(WEXITSTATUS(status)), {0, 0, 0}});
-    if (c.at < c.end) todo.push_back({c.at, c.end});
+    if (c.at < c.end) ranges.push_back({c.at, c.end});
   };
-  while (!todo.empty() || !children.empty()) {
-    while (!todo.empty() && static_cast<int>(children.size()) < limits.jobs) {
-      const auto [from, to] = todo.back();
-      todo.pop_back();
+  while (!ranges.empty() || !children.empty()) {
+    while (!ranges.empty() && static_cast<int>(children.size()) < limits.jobs) {
+      const auto [from, to] = ranges.back();
+      ranges.pop_back();
       start(from, to);
     }
     std::vector<pollfd> polls;
