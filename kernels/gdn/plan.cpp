@@ -12,7 +12,7 @@ namespace {
 
 // Microseconds on an H200, as measured with heads (2,8) to (16,64) and up to 32768 tokens: the prologue, for each chunk of a head; a planner, which runs
 // beside it, for each chain; what the works of a list take longer to begin and end than whole chains do.
-constexpr double kPrologueStart = 7, kPrologueChunk = 0.0043, kPlannerStart = 5, kPlannerChain = 0.6, kListStart = 10;
+constexpr double kPrologueStart = 7, kPrologueChunk = 0.0043, kPlannerStart = 10, kPlannerChain = 0.35, kListStart = 8;
 // Steps are slower than the cost model's, which are those of a chain alone: whole chains on most of the SMs, and a list, which fills them and has hops.
 constexpr double kFullCard = 1.13, kListed = 1.25;
 // A call whose chains take so long may well be cut for lengths that are not known.
@@ -53,8 +53,8 @@ Choice choice_of(const CallSizes& s) {
   const double split = cut_us(s, Form::split, uncut), full = s.only_split ? std::numeric_limits<double>::infinity() : cut_us(s, Form::full, uncut);
   if (s.cp == 0 && std::min(full, split) >= uncut) {
     // Nothing to gain with equal lengths. Packed sequences may have others: where all their chains run at a time the longest decides, and in a long call a
-    // planner that is done before the prologue costs little where lengths are equal after all.
-    const bool one_wave = chains <= kTypicalSms && uncut >= kLongCall, hidden = planner_us(s) <= prologue_us(s);
+    // planner that is done in half of the prologue's time costs little where lengths are equal after all.
+    const bool one_wave = chains <= kTypicalSms && uncut >= kLongCall, hidden = 2 * planner_us(s) <= prologue_us(s);
     return {whole, s.packed && s.sequences > 1 && one_wave && hidden && !(s.only_split && whole == Form::full)};
   }
   return {full <= split ? Form::full : Form::split, true};
