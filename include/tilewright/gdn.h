@@ -141,8 +141,9 @@ typedef struct tilewright_gdn_forward_args {
 } tilewright_gdn_forward_args;
 
 /* Bytes of workspace that a call with these sizes needs, in *bytes. Reads sizes, numbers and which of cu_seqlens, save_T and save_b are
- * given; the other tensors need not be there yet. Does not touch the device, and does not depend on lengths.
- * Errors: INVALID_ARGUMENT, UNSUPPORTED. */
+ * given; the other tensors need not be there yet. Does not touch the device, and does not depend on lengths. The answer is for this device in this
+ * process: which kernels a call has follows from the planner's costs (TILEWRIGHT_PLANNER_COSTS, docs/kernels/gdn_plan.md), read at the first call.
+ * Errors: INVALID_ARGUMENT (also for a file of costs that cannot be used), UNSUPPORTED. */
 TILEWRIGHT_API tilewright_status tilewright_gdn_forward_workspace(const tilewright_handle *handle,
                                                                   const tilewright_gdn_forward_args *args,
                                                                   uint64_t *bytes);

@@ -1,6 +1,7 @@
 // Which form of the chain kernel suits a call, and whether a list of segments can help it: what the host decides from sizes, since lengths of packed
 // sequences are known on the device only.
 #pragma once
+#include <algorithm>
 #include <cstdint>
 
 #include "kernels/gdn/planner_rules.h"
@@ -13,19 +14,17 @@ enum class Form {
   split  ///< two CTAs with 64 of 128 columns each: twice the CTAs, for calls with few chains
 };
 
-/// SMs of an H100 and an H200, for what must not depend on the device: the workspace, and which kernels a call has.
+/// SMs of an H100 and an H200, for what must not depend on the device: room in the workspace, and the form of batch-invariant calls.
 inline constexpr int kTypicalSms = 132;
 
 /// Columns of V that a warpgroup has. Heads of no more have one form only, the full one.
 inline constexpr int kWarpgroupColumns = 64;
 constexpr bool can_split(int dv) { return dv > kWarpgroupColumns; }
 
-/// Chains (sequences x value heads) up to which two CTAs a chain still find SMs of their own.
-inline constexpr std::int64_t kSplitChains = kTypicalSms / 2;
-
-/// The form for a batch of `sequences` sequences with `value_heads` value heads of dv columns whose chains are not cut.
-constexpr Form choose_form(std::int64_t sequences, int value_heads, int dv) {
-  return can_split(dv) && sequences * value_heads <= kSplitChains ? Form::split : Form::full;
+/// The form for a batch of `sequences` sequences with `value_heads` value heads of dv columns whose chains are not cut: split where two CTAs a chain still
+/// find SMs of their own.
+constexpr Form choose_form(std::int64_t sequences, int value_heads, int dv, int sms = kTypicalSms) {
+  return can_split(dv) && sequences * value_heads <= sms / 2 ? Form::split : Form::full;
 }
 
 /// The form where it may not depend on the batch: that of four sequences.
@@ -34,8 +33,8 @@ constexpr Form batch_invariant_form(int value_heads, int dv) { return choose_for
 /// Columns of V of one CTA.
 constexpr int value_columns(Form form, int dv) { return form == Form::full ? dv : kWarpgroupColumns; }
 /// Items of one form that run at a time, and what they cost.
-constexpr int planner_slots(Form form, int sms) { return form == Form::full ? sms : sms / 2; }
-constexpr const CostModel& costs_of(Form form) { return form == Form::full ? kFullCosts : kSplitCosts; }
+constexpr int planner_slots(Form form, int sms) { return form == Form::full ? sms : std::max(sms / 2, 1); }
+constexpr const CostModel& costs_of(const Costs& costs, Form form) { return form == Form::full ? costs.full : costs.split; }
 
 constexpr const char* name_of(Form form) { return form == Form::full ? "full" : "split"; }
 
@@ -57,7 +56,7 @@ struct Choice {
   Form form = Form::full;
   bool segments = false;  ///< the chain kernel works through a planner's list
 };
-/// The kernels of a call.
-Choice choose(const CallSizes& sizes);
+/// The kernels of a call on a device of these costs.
+Choice choose(const CallSizes& sizes, const Costs& costs);
 
 }  // namespace tilewright::gdn

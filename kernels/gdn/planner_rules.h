@@ -4,21 +4,11 @@
 #include <cstdint>
 #include <limits>
 
+#include "kernels/gdn/costs.h"
+
 namespace tilewright::gdn {
 
-/// What the chain kernel takes, in microseconds.
-struct CostModel {
-  double full_step;   ///< a chunk of a `final` item
-  double state_step;  ///< a chunk of which only the state is wanted: before a segment that starts from zero, and in `end` and `transition` items
-  double start;       ///< an item's beginning and end
-  double hop;         ///< composition of one record
-  double planning;    ///< what the planner takes for each chain that a list may hold, as far as the prologue does not hide it
-};
-
-/// One CTA an item, and two with half of the value columns each.
-inline constexpr CostModel kFullCosts{1.72, 1.04, 3.0, 4.0, 0.2}, kSplitCosts{1.08, 0.69, 3.0, 4.0, 0.2};
-
-/// The same in units of a full step / 2^shift.
+/// A CostModel in units of a full step / 2^shift.
 struct PlannerCosts {
   std::int32_t shift = 0, state = 0, start = 0, hop = 0, planning = 0;
 };

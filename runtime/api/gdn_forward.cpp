@@ -24,8 +24,9 @@ ops::Operand operand(const char* name, const tilewright_operand& given) {
   return result;
 }
 
-ops::GdnForwardArguments arguments_of(const tilewright_gdn_forward_args& a) {
+ops::GdnForwardArguments arguments_of(const tilewright_handle& handle, const tilewright_gdn_forward_args& a) {
   ops::GdnForwardArguments r;
+  r.costs = &handle.shared->gdn_forward.costs();
   r.flags = a.flags;
   r.T = a.T, r.N = a.N, r.batch = a.batch;
   r.hq = a.hq, r.hk = a.hk, r.hv = a.hv, r.dk = a.dk, r.dv = a.dv;
@@ -72,7 +73,7 @@ tilewright_status tilewright_gdn_forward_workspace(const tilewright_handle* hand
   return api::guarded(TILEWRIGHT_INTERNAL, [&] {
     if (handle == nullptr) throw ops::ArgumentError("gdn_forward_workspace: handle is NULL");
     if (bytes == nullptr) throw ops::ArgumentError("gdn_forward_workspace: bytes is NULL, expected a place for the result");
-    *bytes = ops::GdnForward::workspace_bytes(arguments_of(read(args)));
+    *bytes = ops::GdnForward::workspace_bytes(arguments_of(*handle, read(args)));
   });
 }
 
@@ -87,7 +88,7 @@ tilewright_status tilewright_gdn_forward(tilewright_handle* handle, const tilewr
   return api::guarded(TILEWRIGHT_DEVICE_ERROR, [&] {
     if (handle == nullptr) throw ops::ArgumentError("gdn_forward: handle is NULL");
     const tilewright_gdn_forward_args given = read(args);
-    const ops::GdnForwardArguments arguments = arguments_of(given);
+    const ops::GdnForwardArguments arguments = arguments_of(*handle, given);
     if (handle->shared->driver == nullptr) {
       run_simulated(*handle, arguments);
       return;

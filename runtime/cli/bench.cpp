@@ -6,26 +6,17 @@
 #include <ostream>
 
 #include "kernels/gdn/ceilings.h"
-#include "runtime/cli/guarded_buffer.h"
+#include "runtime/cli/gdn_bench_call.h"
 #include "runtime/cli/host_case.h"
 #include "runtime/cli/registry.h"
 #include "runtime/cuda/timing.h"
-#include "runtime/ops/gdn_forward.h"
+#include "runtime/ops/gdn_costs.h"
 #include "runtime/ops/gemm.h"
 
 namespace tilewright::cli {
 namespace {
 
 using Json = nlohmann::ordered_json;
-
-/// Device memory of `bytes`, filled by repeating `values`.
-template <class Value>
-GuardedBuffer repeated(runtime::Device& device, std::size_t bytes, const std::vector<Value>& values) {
-  GuardedBuffer buffer(device, bytes);
-  for (std::size_t at = 0; at < bytes; at += values.size() * sizeof(Value))
-    device.copy_to_device(buffer.address() + at, values.data(), std::min(bytes - at, values.size() * sizeof(Value)));
-  return buffer;
-}
 
 /// Median microseconds of the host per call, without waiting for the device.
 template <class Call>
@@ -89,31 +80,15 @@ Json bench_gdn_forward(runtime::Device& device, const Options& o, const std::str
   gdn::InputShape shape;
   std::int64_t tokens = 0;
   for (const std::int64_t length : lens) tokens += length;
-  shape.lens = {std::min<std::int64_t>(tokens, 1024)};  // repeated to the full length: times do not depend on values
+  shape.lens = {std::min(tokens, GdnBenchCall::kTokens)};
   shape.hk = heads.hk, shape.hv = heads.hv, shape.dk = o.dk, shape.dv = o.dv;
   shape.dtype = gdn::parse_dtype(o.dtype);
-  gdn::Inputs in = gdn::generate(shape, gdn::Kind::ordinary, 0);
-  const auto T = static_cast<std::size_t>(tokens), hk = static_cast<std::size_t>(heads.hk), hv = static_cast<std::size_t>(heads.hv);
-  const auto dk = static_cast<std::size_t>(o.dk), dv = static_cast<std::size_t>(o.dv);
-  const std::size_t states = lens.size() * hv * dk * dv * 4;
-  const GuardedBuffer q = repeated(device, T * hk * dk * 2, in.q), k = repeated(device, T * hk * dk * 2, in.k), v = repeated(device, T * hv * dv * 2, in.v);
-  const GuardedBuffer g = repeated(device, T * hv * 4, in.g), beta = repeated(device, T * hv * 4, in.beta);
-  const GuardedBuffer initial = repeated(device, states, in.initial_state), final_state(device, states), out(device, v.bytes());
-  std::vector<std::int32_t> offsets{0};
-  for (const std::int64_t length : lens) offsets.push_back(offsets.back() + static_cast<std::int32_t>(length));
-  const GuardedBuffer cu = repeated(device, offsets.size() * 4, offsets);
-
-  ops::GdnForwardArguments a;
-  const ops::Dtype half = ops::dtype_of(shape.dtype), f32 = ops::Dtype::f32;
-  a.q = {q.address(), {}, half}, a.k = {k.address(), {}, half}, a.v = {v.address(), {}, half}, a.o = {out.address(), {}, half};
-  a.g = {g.address(), {}, f32}, a.beta = {beta.address(), {}, f32}, a.cu_seqlens = {cu.address(), {}, ops::Dtype::i32};
-  a.cp = cp_of(o);
-  a.initial_state = {initial.address(), {}, f32}, a.final_state = {final_state.address(), {}, f32};
-  a.T = tokens, a.N = static_cast<std::int64_t>(lens.size()), a.hk = heads.hk, a.hv = heads.hv, a.dk = o.dk, a.dv = o.dv;
-  a.state_order = state_order_of(o);
-  a.workspace_bytes = ops::GdnForward::workspace_bytes(a);
-  const GuardedBuffer workspace(device, a.workspace_bytes);
-  a.workspace = workspace.address();
+  shape.state_order = state_order_of(o);
+  const gdn::Inputs in = gdn::generate(shape, gdn::Kind::ordinary, 0);
+  GdnBenchCall call(device, lens, in);
+  ops::GdnForwardArguments& a = call.arguments;
+  a.cp = cp_of(o), a.costs = &ops::gdn_costs_of(device).costs;
+  call.allocate_workspace();
 
   ops::GdnForward op(device, {form_of(o), build_options_of(o)});
   const auto begin = std::chrono::steady_clock::now();
@@ -162,15 +137,15 @@ ops::GemmRung rung_of(const std::string& name) {
   return name == "gemm-two-roles" ? ops::GemmRung::two_roles : ops::GemmRung::one_role;
 }
 
-std::unique_ptr<runtime::Device> card() {
+}  // namespace
+
+std::unique_ptr<runtime::Device> card_for(const char* subcommand) {
   try {
     return runtime::make_device("cuda");
   } catch (const Error& error) {
-    throw Error(std::string("bench needs a card, the simulated device has no times: ") + error.what());
+    throw Error(std::string(subcommand) + " needs a card, the simulated device has no times: " + error.what());
   }
 }
-
-}  // namespace
 
 int bench(const Options& o, std::ostream& out) {
   const Entry& entry = find(o.kernel);
@@ -182,7 +157,7 @@ int bench(const Options& o, std::ostream& out) {
   if (o.ceilings && !forward) throw UsageError("bench: --ceilings is an option of gdn-forward");
   if (o.ceilings) return print_ceilings(o, out);
   if (o.device == "sim") throw UsageError("bench: times of the simulated device say nothing of the card; expected --device cuda");
-  const auto device = card();
+  const auto device = card_for("bench");
 
   Json rows = Json::array();
   if (!o.json) out << device->description() << "\n";

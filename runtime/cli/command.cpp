@@ -223,6 +223,14 @@ int command(int argc, const char* const* argv, std::ostream& out, std::ostream& 
   bench_app->add_flag("--json", o.json, "rows as JSON");
   actions[bench_app] = bench;
 
+  auto* tune_app = app.add_subcommand("tune-planner", "measure on the card what steps of gdn-forward take, and write it for the planner of segments (half a minute)");
+  tune_app->add_option("-o,--output", o.out, "file to write, for TILEWRIGHT_PLANNER_COSTS; default: the card's place in the cache folder, where every later process finds it");
+  tune_app->add_option("--rounds", o.rounds, "measure everything so many times; the medians count")->check(CLI::Range(1, 100))->capture_default_str();
+  tune_app->add_option("--ptxas", o.ptxas, "this ptxas instead of the one that is found")->check(CLI::ExistingFile);
+  tune_app->add_flag("--json", o.json, "measured and shipped costs as JSON");
+  tune_app->footer("Nothing else may run on the card. Exit status 1, and no file, where the times make no sense.");
+  actions[tune_app] = tune_planner;
+
   auto* mutate_app = app.add_subcommand("mutate", "spoil a kernel's synchronisation in every way, and say who finds it: verifier, simulator or nobody");
   add_mutate(*mutate_app, o);
   actions[mutate_app] = mutate;
@@ -231,7 +239,7 @@ int command(int argc, const char* const* argv, std::ostream& out, std::ostream& 
   add_cache(*cache_app, o);
   actions[cache_app] = cache_command;
 
-  auto* doctor_app = app.add_subcommand("doctor", "driver, card, ptxas, nvdisasm, NVRTC, cache: what is there, what is missing and how to get it");
+  auto* doctor_app = app.add_subcommand("doctor", "driver, card, ptxas, nvdisasm, NVRTC, cache, planner costs: what is there, what is missing and how to get it");
   doctor_app->footer("Exit status 0: nothing is broken (what is absent is named). 1: something is there and cannot be used, or --card and no Hopper.");
   doctor_app->add_flag("--card", o.card, "exit status 1 without a Hopper to run on");
   doctor_app->add_flag("--json", o.json, "as JSON");
@@ -239,7 +247,7 @@ int command(int argc, const char* const* argv, std::ostream& out, std::ostream& 
 
   const auto named = [&](const CLI::App* subcommand) { return subcommand->get_name() == argv[1]; };
   if (argc > 1 && argv[1][0] != '-' && app.get_subcommands(named).empty()) {
-    err << "tilewright: no subcommand '" << argv[1] << "'; expected list, compile, inspect, run, trace, plan, bench, mutate, cache or doctor\n";
+    err << "tilewright: no subcommand '" << argv[1] << "'; expected list, compile, inspect, run, trace, plan, bench, tune-planner, mutate, cache or doctor\n";
     return 2;
   }
   try {

@@ -2,12 +2,15 @@
 #pragma once
 #include <cstdint>
 #include <iosfwd>
+#include <map>
+#include <memory>
 #include <optional>
 #include <string>
 #include <vector>
 
 #include "kernels/gdn/inputs.h"
 #include "kernels/gdn/plan.h"
+#include "runtime/ops/gdn_costs.h"
 #include "runtime/ops/operator.h"
 #include "tilewright/error.h"
 
@@ -68,6 +71,8 @@ struct Options {
   bool stamped = false;        ///< compile with time stamps
   // bench
   bool ceilings = false;
+  // tune-planner
+  int rounds = 5;
   // run on the simulator
   bool count = false;
   std::string shadow;
@@ -83,6 +88,7 @@ int run(const Options&, std::ostream& out);
 int run_gdn_forward(const Options&, std::ostream& out);
 int plan(const Options&, std::ostream& out);
 int bench(const Options&, std::ostream& out);
+int tune_planner(const Options&, std::ostream& out);
 int trace(const Options&, std::ostream& out);
 int mutate(const Options&, std::ostream& out);
 int cache_command(const Options&, std::ostream& out);
@@ -96,6 +102,10 @@ gdn::StateOrder state_order_of(const Options&);
 /// cp of a call: 0 automatic, 1 off, or a number of segments.
 int cp_of(const Options&);
 ops::BuildOptions build_options_of(const Options&);
+/// The Hoppers that the driver lists, by ordinal; none without a driver.
+std::map<int, ops::Card> hoppers();
+/// The card, for a subcommand that measures times. Throws Error without one.
+std::unique_ptr<runtime::Device> card_for(const char* subcommand);
 /// "512x512x320" as `count` positive integers.
 std::vector<std::int64_t> parse_shape(const std::string& text, std::size_t count);
 

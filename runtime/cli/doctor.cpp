@@ -44,6 +44,28 @@ std::string kernel_driver_version() {
   return begin == line.npos ? "" : line.substr(begin, line.find(' ', begin) - begin);
 }
 
+struct Listed {
+  int ordinal, multiprocessors, major, minor;
+  std::string name;
+};
+/// The cards that the driver lists.
+std::vector<Listed> listed_cards(const cuda::DriverApi& api) {
+  int count = 0;
+  api.check(api.cuDeviceGetCount(&count), "cuDeviceGetCount");
+  std::vector<Listed> cards;
+  for (int ordinal = 0; ordinal < count; ++ordinal) {
+    std::array<char, 256> name{};
+    int device = 0, multiprocessors = 0, major = 0, minor = 0;
+    api.check(api.cuDeviceGet(&device, ordinal), "cuDeviceGet");
+    api.check(api.cuDeviceGetName(name.data(), static_cast<int>(name.size()) - 1, device), "cuDeviceGetName");
+    api.check(api.cuDeviceGetAttribute(&multiprocessors, cuda::kMultiprocessorCount, device), "cuDeviceGetAttribute");
+    api.check(api.cuDeviceGetAttribute(&major, cuda::kComputeCapabilityMajor, device), "cuDeviceGetAttribute");
+    api.check(api.cuDeviceGetAttribute(&minor, cuda::kComputeCapabilityMinor, device), "cuDeviceGetAttribute");
+    cards.push_back({ordinal, multiprocessors, major, minor, name.data()});
+  }
+  return cards;
+}
+
 /// The driver, and each card that it lists. True when one of them is a Hopper.
 bool look_at_cards(Findings& findings) {
   const cuda::DriverApi* api = nullptr;
@@ -57,27 +79,19 @@ bool look_at_cards(Findings& findings) {
                         std::string("on a machine with a Hopper: install the NVIDIA driver 570 or newer") + kWithoutCard});
     return false;
   }
-  int version = 0, count = 0;
+  int version = 0;
   api->check(api->cuDriverGetVersion(&version), "cuDriverGetVersion");
-  api->check(api->cuDeviceGetCount(&count), "cuDeviceGetCount");
   const std::string words = fmt::format("for CUDA {}.{}{}", version / 1000, version % 1000 / 10, kernel_driver.empty() ? "" : ", " + kernel_driver);
   if (version >= 12080) findings.push_back({"driver", State::ok, words, ""});
   else
     findings.push_back({"driver", State::broken, words + ": older than the PTX, so only cubins made by ptxas can be loaded",
                         "install the NVIDIA driver 570 or newer"});
   bool hopper = false;
-  for (int ordinal = 0; ordinal < count; ++ordinal) {
-    std::array<char, 256> name{};
-    int device = 0, multiprocessors = 0, major = 0, minor = 0;
-    api->check(api->cuDeviceGet(&device, ordinal), "cuDeviceGet");
-    api->check(api->cuDeviceGetName(name.data(), static_cast<int>(name.size()) - 1, device), "cuDeviceGetName");
-    api->check(api->cuDeviceGetAttribute(&multiprocessors, cuda::kMultiprocessorCount, device), "cuDeviceGetAttribute");
-    api->check(api->cuDeviceGetAttribute(&major, cuda::kComputeCapabilityMajor, device), "cuDeviceGetAttribute");
-    api->check(api->cuDeviceGetAttribute(&minor, cuda::kComputeCapabilityMinor, device), "cuDeviceGetAttribute");
-    const bool fits = major == 9 && minor == 0;
+  for (const Listed& card : listed_cards(*api)) {
+    const bool fits = card.major == 9 && card.minor == 0;
     hopper = hopper || fits;
-    findings.push_back({fmt::format("card {}", ordinal), fits ? State::ok : State::absent,
-                        fmt::format("{}, {} SMs, compute capability {}.{}", name.data(), multiprocessors, major, minor),
+    findings.push_back({fmt::format("card {}", card.ordinal), fits ? State::ok : State::absent,
+                        fmt::format("{}, {} SMs, compute capability {}.{}", card.name, card.multiprocessors, card.major, card.minor),
                         fits ? "" : std::string("kernels need compute capability 9.0 (H100, H200, GH200)") + kWithoutCard});
   }
   return hopper;
@@ -160,6 +174,24 @@ void look_at_cache(Findings& findings) {
   else findings.push_back({"cache", State::broken, words + ": " + failure, "set TILEWRIGHT_CACHE_DIR to a folder that can be written, or to 'off'"});
 }
 
+/// What each card's calls are planned by; a file that is named counts without a card, too.
+void look_at_planner_costs(Findings& findings) {
+  const char* named = std::getenv(ops::kGdnCostsVariable);
+  std::map<int, ops::Card> cards = hoppers();
+  if (cards.empty() && named != nullptr && *named != '\0') cards[0] = {};
+  for (const auto& [ordinal, card] : cards) {
+    const std::string name = cards.size() == 1 ? "planner costs" : fmt::format("planner costs {}", ordinal);
+    std::string failure;
+    try {
+      const std::string origin = ops::load_gdn_costs(named, cache::process_cache().settings(), card, [&](const std::string& warning) { failure = warning; }).origin;
+      if (failure.empty()) findings.push_back({name, State::ok, origin, ""});
+    } catch (const Error& error) {
+      failure = error.what();
+    }
+    if (!failure.empty()) findings.push_back({name, State::broken, failure, "run `tilewright tune-planner`, remove the file, or set " + std::string(ops::kGdnCostsVariable) + " to 'off'"});
+  }
+}
+
 void look_at_temporary_folder(Findings& findings) {
   try {
     const assemble::TemporaryFolder folder;
@@ -172,12 +204,24 @@ void look_at_temporary_folder(Findings& findings) {
 
 }  // namespace
 
+std::map<int, ops::Card> hoppers() {
+  std::map<int, ops::Card> cards;
+  try {
+    for (const Listed& card : listed_cards(cuda::driver()))
+      if (card.major == 9 && card.minor == 0) cards[card.ordinal] = {card.name, card.multiprocessors};
+  } catch (const Error&) {
+    // Without a driver there are none; `doctor` says why.
+  }
+  return cards;
+}
+
 int doctor(const Options& o, std::ostream& out) {
   Findings findings{{"tilewright", State::ok, "build " + compiler::identity(), ""}};
   const bool hopper = look_at_cards(findings);
   look_at_assemblers(findings);
   look_at_nvrtc(findings);
   look_at_cache(findings);
+  look_at_planner_costs(findings);
   look_at_temporary_folder(findings);
   bool healthy = hopper || !o.card;
   nlohmann::ordered_json json = nlohmann::ordered_json::array();

@@ -12,6 +12,7 @@
 #include "runtime/cli/guarded_buffer.h"
 #include "runtime/cli/schedules.h"
 #include "runtime/cli/watcher.h"
+#include "runtime/ops/gdn_costs.h"
 #include "runtime/ops/gdn_forward.h"
 
 namespace tilewright::cli {
@@ -75,6 +76,7 @@ Result execute(const Options& o, const gdn::Inputs& in, bool batched) {
   a.q = {q.address(), {}, half}, a.k = {k.address(), {}, half}, a.v = {v.address(), {}, half};
   a.g = {g.address(), {}, f32}, a.beta = {beta.address(), {}, f32};
   a.cp = cp_of(o);
+  a.costs = &ops::gdn_costs_of(*device).costs;
   if (!in.initial_state.empty()) a.initial_state = {initial.address(), {}, f32};
   a.o = {out.address(), {}, half}, a.final_state = {final_state.address(), {}, f32};
   a.hk = in.hk, a.hv = in.hv, a.dk = in.dk, a.dv = in.dv, a.scale = in.scale, a.state_order = in.state_order;

@@ -4,11 +4,13 @@
 #include <algorithm>
 #include <charconv>
 #include <cmath>
+#include <cstdlib>
 #include <fstream>
 #include <ostream>
 
 #include "kernels/gdn/plan.h"
 #include "kernels/gdn/planner_reference.h"
+#include "runtime/cache/disk_cache.h"
 #include "runtime/cli/command.h"
 #include "runtime/cli/segment_picture.h"
 
@@ -36,6 +38,18 @@ std::vector<std::int32_t> erase_of(const std::string& text, int heads) {
   return erase;
 }
 
+/// What calls on this machine's card are planned by, or on one that has not been measured.
+ops::GdnCosts costs_here(int sms) {
+  const std::map<int, ops::Card> cards = hoppers();
+  const cache::Settings& settings = cache::process_cache().settings();
+  std::string warning;
+  ops::GdnCosts found = ops::load_gdn_costs(std::getenv(ops::kGdnCostsVariable), settings, cards.empty() ? ops::Card{} : cards.begin()->second,
+                                            [&](const std::string& text) { warning = text; });
+  if (!warning.empty()) found.origin += " (" + warning + ")";
+  found.costs.sms = sms;
+  return found;
+}
+
 }  // namespace
 
 int plan(const Options& o, std::ostream& out) {
@@ -45,10 +59,12 @@ int plan(const Options& o, std::ostream& out) {
   gdn::PlanRequest r;
   std::int64_t tokens = 0;
   for (const std::int64_t n : usage([&] { return gdn::parse_lens(lens); })) r.chunks.push_back(static_cast<std::int32_t>((n + kChunkTokens - 1) / kChunkTokens)), tokens += n;
-  const gdn::Choice choice = gdn::choose({.tokens = tokens, .sequences = static_cast<std::int64_t>(r.chunks.size()), .heads = heads.hv, .packed = true, .cp = cp_of(o)});
+  const ops::GdnCosts here = costs_here(o.sms);
+  const gdn::Choice choice =
+      gdn::choose({.tokens = tokens, .sequences = static_cast<std::int64_t>(r.chunks.size()), .heads = heads.hv, .packed = true, .cp = cp_of(o)}, here.costs);
   const gdn::Form form = form_of(o).value_or(choice.form);
   const int splits = form == gdn::Form::split ? 2 : 1;
-  const gdn::CostModel costs = splits == 2 ? gdn::kSplitCosts : gdn::kFullCosts;
+  const gdn::CostModel& costs = gdn::costs_of(here.costs, form);
   r.erase = erase_of(o.decay, heads.hv);
   r.costs = gdn::planner_costs(costs, tokens, static_cast<std::int64_t>(r.chunks.size()), heads.hv);
   r.slots = o.sms / splits, r.cp = choice.segments ? cp_of(o) : 1;
@@ -60,6 +76,7 @@ int plan(const Options& o, std::ostream& out) {
 
   const std::string title = fmt::format("gdn-forward --heads {} --lens {} --cp {}, {} form, {} SMs: {:.1f} us", o.heads, lens, o.cp, gdn::name_of(form), o.sms, course.makespan);
   out << title << "\n";
+  out << fmt::format("  costs: full step {:.4g}, state step {:.4g}, start {:.4g}, hop {:.4g} us; {}\n", costs.full_step, costs.state_step, costs.start, costs.hop, here.origin);
   out << fmt::format("  whole chains {:.1f} us; their work spread evenly {:.1f} us\n", uncut.makespan, work / o.sms);
   if (plan.items.empty()) out << "  no chain is cut\n";
   else {

@@ -17,6 +17,7 @@ class CudaDevice final : public runtime::Device {
 
   std::string_view kind() const override { return "cuda"; }
   std::string description() const override;
+  std::string card() const override { return name_; }
   unsigned multiprocessors() const override { return multiprocessors_; }
   runtime::DeviceAddress allocate(std::size_t bytes) override;
   void release(runtime::DeviceAddress) override;

@@ -90,6 +90,7 @@ class Device {
   virtual ~Device() = default;
   virtual std::string_view kind() const = 0;           // "cuda" or "sim"
   virtual std::string description() const = 0;         // for people: card, driver
+  virtual std::string card() const { return {}; }      // the card's name, "NVIDIA H200"; empty where there is none
   /// Streaming multiprocessors: what a persistent kernel sizes its grid by. 132 on an H100 SXM and an H200.
   virtual unsigned multiprocessors() const { return 132; }
   virtual DeviceAddress allocate(std::size_t bytes) = 0;

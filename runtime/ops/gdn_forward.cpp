@@ -5,6 +5,7 @@
 
 #include "kernels/gdn/forward.h"
 #include "kernels/gdn/prologue.h"
+#include "runtime/ops/gdn_costs.h"
 #include "runtime/ops/gdn_forward_binding.h"
 
 namespace tilewright::ops {
@@ -23,7 +24,7 @@ Shape shape_of(const GdnForwardArguments& a) {
     for (const std::int64_t stride : operand->strides) s.add(stride);
   }
   for (const std::int64_t number : {a.T, a.N, a.batch, a.initial_rows, a.final_rows, a.checkpoint_rows, a.checkpoint_count, a.checkpoint_every,
-                                    static_cast<std::int64_t>(a.flags)})
+                                    static_cast<std::int64_t>(a.flags), static_cast<std::int64_t>(reinterpret_cast<std::intptr_t>(a.costs))})
     s.add(number);
   for (const int number : {a.hq, a.hk, a.hv, a.dk, a.dv, static_cast<int>(a.gate_domain), static_cast<int>(a.beta_domain), a.l2norm, a.cp,
                            static_cast<int>(a.state_order), static_cast<int>(a.in_place())})
@@ -101,6 +102,12 @@ GdnForward::~GdnForward() = default;
 std::uint64_t GdnForward::workspace_bytes(const GdnForwardArguments& a) {
   check_gdn_forward_sizes(a);
   return gdn_forward_workspace(a).bytes;
+}
+
+const gdn::Costs& GdnForward::costs() {
+  const gdn::Costs* known = costs_.load(std::memory_order_acquire);
+  if (known == nullptr) costs_.store(known = &gdn_costs_of(programs_.device()).costs, std::memory_order_release);
+  return *known;
 }
 
 GdnForwardKernels GdnForward::kernels_of(const GdnForwardArguments& a) const {

@@ -1,5 +1,6 @@
 // Gated Delta Net, forward: the prologue and then the chain kernel.
 #pragma once
+#include <atomic>
 #include <cstdint>
 #include <optional>
 
@@ -36,6 +37,7 @@ struct GdnForwardArguments {
   Operand o, save_T, save_b;
   runtime::DeviceAddress workspace = 0;
   std::uint64_t workspace_bytes = 0;
+  const gdn::Costs* costs = &gdn::kShippedCosts;  ///< of the device (gdn_costs.h), for the workspace and the call alike; they live as long as the process
 
   std::int64_t tokens() const { return batch * T; }
   std::int64_t sequences() const { return cu_seqlens ? N : batch; }
@@ -90,6 +92,8 @@ class GdnForward {
   void check_offsets(void* stream = nullptr) { faults_.check(stream, kEarlier); }
   /// The launches of a call, to be timed one by one. Bad offsets are reported as those of a call on the null stream.
   Steps prepare(const GdnForwardArguments&);
+  /// The costs of the operator's device. Throws ArgumentError for a file that cannot be used (gdn_costs.h).
+  const gdn::Costs& costs();
   /// What the call's kernels have fixed.
   GdnForwardKernels kernels_of(const GdnForwardArguments&) const;
 
@@ -104,6 +108,7 @@ class GdnForward {
   OffsetFaults faults_;
   KernelTable<GdnForwardKernels, Bindings> bindings_;
   PlanCache<Plan> plans_;
+  std::atomic<const gdn::Costs*> costs_{nullptr};
 };
 
 }  // namespace tilewright::ops

@@ -36,7 +36,7 @@ std::int64_t words_of(const Tensor& list) { return list.dtype == Dtype::i64 ? 2 
 std::vector<Named> scalars_of(const GdnForwardArguments& a, const GdnForwardTensors& t, int sms, gdn::HeadClass classes) {
   const std::int64_t N = a.sequences(), H = a.heads(), group = H / std::max(a.hk, 1);
   const GdnForwardCuts cuts = gdn_forward_cuts(a);
-  const gdn::PlannerCosts costs = gdn::planner_costs(gdn::costs_of(cuts.form), a.tokens(), N, static_cast<int>(H));
+  const gdn::PlannerCosts costs = gdn::planner_costs(gdn::costs_of(*a.costs, cuts.form), a.tokens(), N, static_cast<int>(H));
   std::int64_t levels = N > 1 ? 1 : 0, top = 1;  // owner_of: 32^levels >= N
   while (top * 32 < N) ++levels, top *= 32;
   std::vector<Named> s{{"T", a.tokens()},

@@ -135,7 +135,7 @@ void check_pair(const Tensor& a, const Tensor& b, const GdnForwardTensors& t) {
 }
 
 GdnForwardCuts cuts_of(const GdnForwardArguments& a, bool whole_chains, bool only_split) {
-  const gdn::Choice choice = gdn::choose({a.tokens(), a.sequences(), a.heads(), a.dk, a.dv, (a.flags & kBatchInvariant) != 0, whole_chains, bool(a.cu_seqlens), only_split, a.cp});
+  const gdn::Choice choice = gdn::choose({a.tokens(), a.sequences(), a.heads(), a.dk, a.dv, (a.flags & kBatchInvariant) != 0, whole_chains, bool(a.cu_seqlens), only_split, a.cp}, *a.costs);
   if (!choice.segments) return {choice.form, 0, 0};
   // A chain has no more segments than chunks.
   const std::int64_t chunks = a.slots() * a.heads();

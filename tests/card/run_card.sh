@@ -49,6 +49,8 @@ step host_bench 60 "$folder/host_bench"
 step agreement 120 "$folder/agreement" --json "$logs/agreement.json"
 step unit_sim 90 "$folder/unit_sim" --gtest_brief=1
 step device_programs 150 "$folder/device_programs" --gtest_brief=1
+step tune_planner 150 "$folder/tilewright" tune-planner --output "$logs/costs.json" --json
+TILEWRIGHT_PLANNER_COSTS=$logs/costs.json step run_with_its_costs 60 "$folder/tilewright" run gdn-forward --heads 2x8 --lens 4096+700 --device cuda --check --twice
 
 if [ -x "$sanitizer" ]; then
   for tool in memcheck synccheck; do

@@ -1,6 +1,7 @@
 // The planner on the device makes the list that its reference makes.
 #include "kernels/gdn/planner.h"
 
+#include <optional>
 #include <random>
 
 #include "kernels/gdn/planner_reference.h"
@@ -16,6 +17,7 @@ struct Call {
   int heads;
   int splits = 1, cp = 0, sms = 132;
   HeadClass classes = HeadClass::chosen;
+  std::optional<CostModel> costs;       ///< other than the shipped ones
   std::int64_t items = -1, records = -1;  ///< capacities; -1: what is always enough
   bool wide_offsets = false, equal_lengths = false, raw = false;
   std::int64_t before = 0, behind = 0;  ///< rows of the batch that no sequence has; their gates do not decay
@@ -25,7 +27,7 @@ struct Call {
 /// Runs the planner and compares; gives the number of items.
 std::size_t expect_reference_list(const Call& c) {
   static const Program program = planner(Element::f32, true);
-  const CostModel costs = c.splits == 1 ? kFullCosts : kSplitCosts;
+  const CostModel costs = c.costs.value_or(c.splits == 1 ? kFullCosts : kSplitCosts);
   const auto sequences = static_cast<std::int64_t>(c.lens.size());
   std::vector<double> offsets{double(c.before)};
   for (const std::int64_t n : c.lens) offsets.push_back(offsets.back() + double(n));
@@ -151,6 +153,11 @@ TEST(DevicePlanner, Capacities) {
   for (const std::int64_t items : {40, 100}) expect_reference_list({.lens = {2048}, .heads = 8, .cp = 8, .items = items});
   EXPECT_EQ(expect_reference_list({.lens = {8192}, .heads = 8, .cp = 1}), 0u);
   EXPECT_GT(expect_reference_list({.lens = {8192}, .heads = 8, .sms = 78}), 50u);
+}
+TEST(DevicePlanner, OtherCosts) {
+  // A card's own, and the corners of what a file may say: nothing is recompiled for any of them.
+  for (const CostModel& costs : {CostModel{2.3, 0.9, 1.4, 2.2, 0.07}, CostModel{1, 1e-9, 1e-9, 1e-9, 0}, CostModel{1, 1, 64, 64, 1}, CostModel{1, 1e-9, 1e-9, 64, 0}})
+    for (const int sms : {132, 114}) expect_reference_list({.lens = {20000, 3000}, .heads = 6, .sms = sms, .costs = costs});
 }
 TEST(DevicePlanner, EqualSegments) {
   for (const int cp : {2, 16})

@@ -3,6 +3,7 @@
 
 #include <cstdlib>
 #include <cstring>
+#include <fstream>
 #include <map>
 #include <mutex>
 #include <utility>
@@ -251,6 +252,10 @@ Result cuEventDestroy_v2(Event) { return take(); }
 Result cuEventRecord(Event, Stream) { return kSuccess; }
 Result cuEventSynchronize(Event) { return kSuccess; }
 Result cuEventElapsedTime(float* milliseconds, Event, Event) {
+  if (const char* named = std::getenv("FAKE_CUDA_TIMES")) {
+    static std::ifstream times(named);
+    return times >> *milliseconds ? kSuccess : kIllegalAddress;
+  }
   constexpr float times[]{9.0f, 1.0f, 4.0f, 2.0f, 3.0f};  // a slow first run, then a median of 2.5
   return *milliseconds = times[elapsed_calls++ % 5], kSuccess;
 }

@@ -17,7 +17,7 @@ struct FakeLaunch {
 /// FAKE_CUDA: "" (an H200), "no_gpu", "empty" (no device listed), "ampere", "full" (allocations and modules fail),
 /// "bad_ptx" (the assembler refuses), "bad_map", "opaque_map" (the address is no plain word of a map), "fault" (synchronisation
 /// reports an illegal address), "too_big" (launches lack resources), "pageable" (kernels may use host memory).
-/// FAKE_CUDA_DEVICES: how many cards, 1 by default.
+/// FAKE_CUDA_DEVICES: how many cards, 1 by default. FAKE_CUDA_TIMES: a file of milliseconds, one for each time that is asked for.
 struct FakeRecord {
   std::array<unsigned, 3> grid{}, cluster{};
   unsigned threads = 0, dynamic_shared_bytes = 0, attributes = 0;

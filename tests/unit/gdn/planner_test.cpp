@@ -212,6 +212,25 @@ TEST(Planner, CutsOneLongSequenceAmongManyShortOnes) {
   EXPECT_LT(simulate(plan, chunks, r.erase, kFullCosts, kSms, 1).makespan, 0.22 * uncut(r, kFullCosts, 1));
 }
 
+TEST(Planner, StandsAnyCostsThatAFileMayHave) {
+  int cut = 0;
+  for (unsigned corner = 0; corner < 16; ++corner) {
+    CostModel c{1, corner & 1 ? 1 : 1e-9, corner & 2 ? 64 : 1e-9, corner & 4 ? 64 : 1e-9, corner & 8 ? 64.0 : 0};
+    ASSERT_EQ(why_not({c, c, kAheadCosts}), "");
+    for (const auto& [heads, lens] : std::vector<Row>{{8, "32768"}, {2, "1048576"}, {64, "28672+4096"}, {24, "8192"}, {128, "131072+64"}})
+      for (const auto& erase : {usual_heads(heads), std::vector<std::int32_t>(std::size_t(heads), kNeverErased), std::vector<std::int32_t>(std::size_t(heads), 1)}) {
+        PlanRequest r = request(chunks_of(lens), erase);
+        std::int64_t tokens = 0;
+        for (const int n : r.chunks) tokens += 64 * std::int64_t(n);
+        r.costs = planner_costs(c, tokens, static_cast<std::int64_t>(r.chunks.size()), heads);
+        const SegmentPlan plan = reference_plan(r);
+        expect_valid(r, plan);
+        cut += plan.items.empty() ? 0 : 1;
+      }
+  }
+  EXPECT_GT(cut, 60);
+}
+
 TEST(Planner, UnitsHoldAnyBatch) {
   const PlannerCosts huge = planner_costs(kFullCosts, std::int64_t(1) << 27, 4096, 128), small = planner_costs(kFullCosts, 4096, 1, 8);
   ASSERT_GE(huge.shift, 0);
