@@ -37,10 +37,10 @@ typedef enum tilewright_beta_domain {
  * decays in between have brought to 2^-32 of itself: results are as exact as those of whole sequences, but do not have the same bits, nor does a NaN
  * reach what lies behind such decays.
  *   AUTO  cut where the sizes let expect a gain, as costs, lengths and gates say on the device. Never with TILEWRIGHT_GDN_BATCH_INVARIANT, with checkpoints and
- *         prefix_lens, with final_state in the place of initial_state, nor for heads of other widths than 128 and 128, or more than 128 of them.
+ *         prefix_lens, nor for heads of other widths than 128 and 128, or more than 128 of them.
  *   OFF   whole sequences
  *   n     every sequence of two chunks of 64 tokens or more in n segments, or one for each chunk; in fewer where there is no room, or none for more
- *         than 256 such sequences x H. UNSUPPORTED or INVALID_ARGUMENT where AUTO never cuts. */
+ *         than 256 such sequences x H (with final_state in the place of initial_state: sequences of any length x H). UNSUPPORTED or INVALID_ARGUMENT where AUTO never cuts. */
 enum { TILEWRIGHT_CP_AUTO = 0, TILEWRIGHT_CP_OFF = 1 };
 
 /* Bits of flags. */

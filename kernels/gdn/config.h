@@ -38,7 +38,7 @@ struct PrologueConfig {
   int dk = 128;         ///< of kHeadWidths
   int pack = 4;         ///< heads of one CTA, 1 to 4: the heads of a key head, or four of them at a time
   bool l2norm = false;  ///< divides k by its norm
-  bool planner = false;  ///< one CTA more writes the chain kernel's work list
+  bool planner = false;  ///< one CTA more writes the chain kernel's work list; the others copy initial states that are to be overwritten
   Element gate = Element::f32, strength = Element::f32;  ///< element types of g and beta
 };
 

@@ -12,6 +12,7 @@
 #include "kernels/gdn/gate.h"
 #include "kernels/gdn/head_together.h"
 #include "kernels/gdn/heads_by_warp.h"
+#include "kernels/gdn/kept_states.h"
 #include "kernels/gdn/offset_check.h"
 #include "kernels/gdn/planner.h"
 
@@ -40,9 +41,11 @@ Program prologue_with(PrologueConfig c) {
     Offsets offsets(k);
     std::optional<Tensor<f32>> Gain;
     std::optional<Planner> planner;
+    std::optional<KeptStates> kept;
     if (c.planner) {
       Gain = k.out<f32>("gain", {slots, all_heads});
       planner.emplace(k, tokens, N, all_heads);
+      kept.emplace(k, N);
     }
     Index group = k.scalar_i32("group"), levels = k.scalar_i32("levels"), top = k.scalar_i32("top");
     // Persistent: as many CTAs as the SMs hold, each with every ctas-th item. The planner is the first one, so that it begins with the others.
@@ -155,6 +158,7 @@ Program prologue_with(PrologueConfig c) {
         });
         if_(item.valid > 0, [&] { inverses.invert(item, summed, outputs, ask_gates); }, ask_gates);
       });
+      if (c.planner) kept->copy(k, cta, ctas);  // last: in short calls the planner is still at work
       k.store_wait(0);
     });
   });

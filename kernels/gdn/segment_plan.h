@@ -29,6 +29,9 @@ inline constexpr int kSequence = 0, kHead = 1, kFirst = 2, kChunks = 3, kKind = 
 /// Words that the planner clears: the ticket of the next work, and from kReady on how much of each record is there.
 inline constexpr int kTicket = 0, kReady = 64;
 
+/// Words of a line, in which states are copied that final states take the place of (kept_states.h).
+inline constexpr int kKeptWords = 32;
+
 /// A factor 2^-kErasedBits and below leaves nothing of a state beside fp32 rounding (2^-24).
 inline constexpr int kErasedBits = 32;
 

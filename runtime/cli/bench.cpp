@@ -88,6 +88,7 @@ Json bench_gdn_forward(runtime::Device& device, const Options& o, const std::str
   GdnBenchCall call(device, lens, in);
   ops::GdnForwardArguments& a = call.arguments;
   a.cp = cp_of(o), a.costs = &ops::gdn_costs_of(device).costs;
+  if (o.in_place) a.final_state = a.initial_state;
   call.allocate_workspace();
 
   ops::GdnForward op(device, {form_of(o), build_options_of(o)});
@@ -96,6 +97,7 @@ Json bench_gdn_forward(runtime::Device& device, const Options& o, const std::str
   const double compile_seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count();
   Json row{{"kernel", "gdn-forward"}, {"heads", o.heads}, {"dk", o.dk}, {"dv", o.dv}, {"lens", lens_text}, {"dtype", o.dtype}, {"form", gdn::name_of(op.kernels_of(a).form)},
            {"first_call_seconds", compile_seconds}};
+  if (o.in_place) row["in_place"] = true;
   row.update(time_steps(device, steps, forward_flops(lens, heads, o.dk, o.dv)));
   add_shares(row, ceilings_of(o, lens_text));
   row["host_us"] = host_microseconds(device, [&] { op.run(a); });
@@ -154,7 +156,8 @@ int bench(const Options& o, std::ostream& out) {
   if (forward != o.shapes.empty() || product != o.lens.empty())
     throw UsageError(forward ? "bench: gdn-forward takes --lens, like --lens 8192x4" : "bench: a gemm takes --shape, like --shape 8192x8192x8192");
   if ((forward ? o.lens : o.shapes).empty()) throw UsageError(forward ? "bench: --lens is missing" : "bench: --shape is missing");
-  if (o.ceilings && !forward) throw UsageError("bench: --ceilings is an option of gdn-forward");
+  for (const auto& [option, given] : {std::pair{"--ceilings", o.ceilings}, {"--in-place", o.in_place}})
+    if (given && !forward) throw UsageError(std::string("bench: ") + option + " is an option of gdn-forward");
   if (o.ceilings) return print_ceilings(o, out);
   if (o.device == "sim") throw UsageError("bench: times of the simulated device say nothing of the card; expected --device cuda");
   const auto device = card_for("bench");

@@ -33,6 +33,8 @@ void add_configuration(CLI::App& app, Options& o) {
   app.add_option("--ptxas", o.ptxas, "this ptxas instead of the one that is found")->check(CLI::ExistingFile);
 }
 
+void add_in_place(CLI::App& app, Options& o) { app.add_flag("--in-place", o.in_place, "gdn-forward: final states take the place of the initial ones"); }
+
 void add_device(CLI::App& app, Options& o) {
   app.add_option("--device", o.device, "auto: a Hopper where there is one, else the simulated one")
       ->check(CLI::IsMember({"auto", "cuda", "sim"}))
@@ -53,6 +55,7 @@ void add_run(CLI::App& app, Options& o) {
   app.add_option("--offsets", o.offsets, "type of cu_seqlens")->check(CLI::IsMember({"int32", "int64"}))->capture_default_str();
   app.add_option("--margin", o.margin, "rows of NaN before the first and after the last sequence")->check(CLI::Range(0, 1 << 20));
   app.add_flag("--no-initial-state", o.no_initial_state, "start from zero; the bars of --check are stated for inputs with an initial state");
+  add_in_place(app, o);
   app.add_flag("--check", o.check, "compare with fp64 on the host; exit status 1 when a bar is missed");
   app.add_flag("--twice", o.twice, "run twice and compare the bits");
   app.add_flag("--json", o.json, "result as JSON");
@@ -219,6 +222,7 @@ int command(int argc, const char* const* argv, std::ostream& out, std::ostream& 
   add_device(*bench_app, o);
   bench_app->add_option("--lens", o.lens, "lengths of the sequences, one row each: 8192x4 4096x8");
   bench_app->add_option("--shape", o.shapes, "sizes of a gemm, one row each: 8192x8192x8192");
+  add_in_place(*bench_app, o);
   bench_app->add_flag("--ceilings", o.ceilings, "gdn-forward: only the least times that an H200's tensor cores and memory allow; needs no card");
   bench_app->add_flag("--json", o.json, "rows as JSON");
   actions[bench_app] = bench;

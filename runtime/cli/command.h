@@ -46,7 +46,7 @@ struct Options {
   // inputs
   std::string kind = "ordinary", offsets = "int32";
   std::uint64_t seed = 0;
-  bool no_initial_state = false;
+  bool no_initial_state = false, in_place = false;  ///< in_place: final states take the place of initial ones
   int margin = 0;
   // running
   std::string device = "auto";

@@ -28,7 +28,8 @@ void check_options(const Options& o) {
                                              {"--offsets", o.offsets != defaults.offsets},
                                              {"--margin", o.margin != defaults.margin},
                                              {"--state-v-first", o.state_v_first},
-                                             {"--no-initial-state", o.no_initial_state}};
+                                             {"--no-initial-state", o.no_initial_state},
+                                             {"--in-place", o.in_place}};
   for (const auto& [option, is_given] : given)
     if (is_given) throw UsageError(std::string("run: ") + option + " is an option of gdn-forward, " + o.kernel + " has none");
 }

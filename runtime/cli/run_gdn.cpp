@@ -77,8 +77,8 @@ Result execute(const Options& o, const gdn::Inputs& in, bool batched) {
   a.g = {g.address(), {}, f32}, a.beta = {beta.address(), {}, f32};
   a.cp = cp_of(o);
   a.costs = &ops::gdn_costs_of(*device).costs;
-  if (!in.initial_state.empty()) a.initial_state = {initial.address(), {}, f32};
   a.o = {out.address(), {}, half}, a.final_state = {final_state.address(), {}, f32};
+  if (!in.initial_state.empty()) a.initial_state = o.in_place ? a.final_state : ops::Operand{initial.address(), {}, f32};
   a.hk = in.hk, a.hv = in.hv, a.dk = in.dk, a.dv = in.dv, a.scale = in.scale, a.state_order = in.state_order;
   a.N = in.sequences();
   if (batched) {
@@ -103,7 +103,8 @@ Result execute(const Options& o, const gdn::Inputs& in, bool batched) {
   std::vector<float> state;
   for (int pass = 0; pass < (o.twice ? 2 : 1); ++pass) {
     out.poison();
-    final_state.poison();
+    if (o.in_place) final_state.upload(in.initial_state.data());
+    else final_state.poison();
     const auto begin = std::chrono::steady_clock::now();
     if (o.watcher) o.watcher->begin(*device, steps);
     op.run(a);
@@ -141,6 +142,7 @@ Result execute(const Options& o, const gdn::Inputs& in, bool batched) {
 
 int run_gdn_forward(const Options& o, std::ostream& out) {
   if (!o.shapes.empty()) throw UsageError("run: gdn-forward has no --shape, its sizes are --heads and --lens");
+  if (o.in_place && o.no_initial_state) throw UsageError("run: --in-place takes an initial state, --no-initial-state has none");
   const gdn::HeadCounts heads = heads_of(o);
   const std::string lens = o.lens.empty() ? "130+64" : o.lens.front();
   gdn::InputShape shape;

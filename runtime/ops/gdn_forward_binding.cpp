@@ -10,11 +10,14 @@ namespace {
 
 using enum GdnTensor;
 
-/// An entry of the table of tensors: given when the tensor is, and has the entry's dtype where there is one of its own.
+/// All calls, those that keep initial states (kept_states.h), or the others.
+enum class In { all, keeping, others };
+/// An entry of the table of tensors: given when the tensor is and has the entry's dtype, where there is one of its own, in calls of the entry's kind.
 struct Entry {
   std::string_view name;
   GdnTensor tensor;
   int dtype = -1;
+  In calls = In::all;
 };
 constexpr int kF32 = static_cast<int>(Dtype::f32), kBf16 = static_cast<int>(Dtype::bf16), kF16 = static_cast<int>(Dtype::f16);
 constexpr std::array kEntries{
@@ -24,8 +27,9 @@ constexpr std::array kEntries{
     Entry{"beta", beta, kF32}, Entry{"beta_bf16", beta, kBf16}, Entry{"beta_f16", beta, kF16},
     Entry{"A_log", A_log, kF32}, Entry{"A_log_bf16", A_log, kBf16}, Entry{"A_log_f16", A_log, kF16},
     Entry{"dt_bias", dt_bias, kF32}, Entry{"dt_bias_bf16", dt_bias, kBf16}, Entry{"dt_bias_f16", dt_bias, kF16},
-    Entry{"cu_seqlens", cu_seqlens}, Entry{"prefix_lens", prefix_lens}, Entry{"initial_state", initial_state}, Entry{"read_slots", read_slots},
-    Entry{"final_state", final_state}, Entry{"write_slots", write_slots}, Entry{"checkpoints", checkpoints},
+    Entry{"cu_seqlens", cu_seqlens}, Entry{"prefix_lens", prefix_lens}, Entry{"initial_state", start_state},
+    Entry{"read_slots", read_slots, -1, In::others}, Entry{"kept_states", start_state, -1, In::keeping}, Entry{"kept_from", initial_state, -1, In::keeping},
+    Entry{"kept_slots", read_slots, -1, In::keeping}, Entry{"final_state", final_state}, Entry{"write_slots", write_slots}, Entry{"checkpoints", checkpoints},
     Entry{"checkpoint_starts", checkpoint_starts}, Entry{"checkpoint_slots", checkpoint_slots}};
 
 using Named = std::pair<std::string_view, program::Scalar>;
@@ -91,16 +95,21 @@ std::vector<Named> scalars_of(const GdnForwardArguments& a, const GdnForwardTens
   };
   list("prefix_lens_size", "prefix_lens_words", t[prefix_lens]);
   list("read_slots_size", "read_slots_words", t[read_slots]);
+  list("kept_slots_size", "kept_slots_words", t[read_slots]);
   list("write_slots_size", "write_slots_words", t[write_slots]);
   list("checkpoint_starts_size", "checkpoint_starts_words", t[checkpoint_starts]);
   list("checkpoint_slots_size", "checkpoint_slots_words", t[checkpoint_slots]);
-  const auto rows = [&](std::string_view count, std::string_view pitch, const Tensor& x) {
-    s.emplace_back(count, x.given ? x.shape[0] : std::int64_t{0});
-    s.emplace_back(pitch, x.given && x.shape[0] > 1 ? x.strides[0] / x.shape[3] : std::int64_t{0});
+  const auto rows = [&](std::string_view count, std::string_view pitch, const Tensor& x, bool given, auto unit) {  // unit(x): elements that pitches count in
+    s.emplace_back(count, given ? x.shape[0] : std::int64_t{0});
+    s.emplace_back(pitch, given && x.shape[0] > 1 ? x.strides[0] / unit(x) : std::int64_t{0});
   };
-  rows("initial_state_rows", "initial_state_pitch", t[initial_state]);
-  rows("final_state_rows", "final_state_pitch", t[final_state]);
-  rows("checkpoints_rows", "checkpoints_pitch", t[checkpoints]);
+  const auto width = [](const Tensor& x) { return x.shape[3]; };
+  const auto line = [](const Tensor& x) { return std::int64_t{gdn::kKeptWords * 4 / bytes_of(x.dtype)}; };
+  rows("initial_state_rows", "initial_state_pitch", t[start_state], t[initial_state].given, width);
+  rows("kept_from_rows", "kept_from_pitch", t[initial_state], cuts.kept != 0, line);
+  s.emplace_back("kept_pitch", cuts.kept != 0 ? H * a.dk * a.dv / line(t[initial_state]) : std::int64_t{0});
+  rows("final_state_rows", "final_state_pitch", t[final_state], t[final_state].given, width);
+  rows("checkpoints_rows", "checkpoints_pitch", t[checkpoints], t[checkpoints].given, width);
   return s;
 }
 
@@ -133,7 +142,7 @@ GdnForwardTables::GdnForwardTables(const GdnForwardArguments& a, const GdnForwar
   const std::int64_t H = a.heads(), C = gdn::kChunk;
   strides_[static_cast<std::size_t>(T)] = {H * C * C, C * C, C, 1};
   strides_[static_cast<std::size_t>(b)] = {H * C, C, 1, 0};
-  for (auto which = static_cast<std::size_t>(status); which < kGdnTensors; ++which) {
+  for (auto which = static_cast<std::size_t>(status); which < static_cast<std::size_t>(start_state); ++which) {
     std::int64_t stride = 1;
     for (std::size_t axis = t.all[which].rank; axis-- > 0; stride *= shapes_[which][axis]) strides_[which][axis] = stride;
   }
@@ -143,10 +152,12 @@ GdnForwardTables::GdnForwardTables(const GdnForwardArguments& a, const GdnForwar
     shape = {shape[0] * shape[1], shape[2], shape[3], 0};
     strides = {strides[a.T > 1 ? 1 : 0], strides[2], 1, 0};
   }
+  const In kind = gdn_forward_cuts(a).kept != 0 ? In::keeping : In::others;
   for (const Entry& entry : kEntries) {
     const auto i = static_cast<std::size_t>(entry.tensor);
     const bool rows = entry.tensor == q || entry.tensor == k || entry.tensor == v || entry.tensor == o, inner = entry.tensor >= T;
-    const bool given = (t.all[i].given || (inner && addresses[i] != 0)) && (entry.dtype < 0 || entry.dtype == static_cast<int>(t.all[i].dtype));
+    const bool given = (t.all[i].given || (inner && addresses[i] != 0)) && (entry.dtype < 0 || entry.dtype == static_cast<int>(t.all[i].dtype)) &&
+                       (entry.calls == In::all || entry.calls == kind);
     const std::size_t rank = rows ? 3 : t.all[i].rank;
     views_.push_back({addresses[i], given, std::span(shapes_[i]).first(rank), std::span(strides_[i]).first(rank)});
   }

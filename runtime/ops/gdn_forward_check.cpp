@@ -67,7 +67,6 @@ void check_numbers(const GdnForwardArguments& a) {
     if (!gdn::can_cut(a.dk, a.dv)) unsupported("cp is " + text(a.cp) + " with dk " + text(a.dk) + " and dv " + text(a.dv) + ": only chains of heads of 128 and 128 are cut, expected 0 or 1");
     if (a.heads() > gdn::kMaxPlannedHeads) unsupported("cp is " + text(a.cp) + " with " + text(a.heads()) + " heads: chains of up to " + text(gdn::kMaxPlannedHeads) + " are cut, expected 0 or 1");
     if ((a.flags & kBatchInvariant) != 0) refuse("cp is " + text(a.cp) + " with the batch-invariant flag, expected 0 or 1: segments depend on the batch");
-    if (a.in_place()) unsupported("cp is " + text(a.cp) + " with final_state in the place of initial_state, where chains are not cut: expected 0 or 1");
     if (a.checkpoints && a.prefix_lens) unsupported("cp is " + text(a.cp) + " with checkpoints behind prefixes, for which chains are not cut: expected 0 or 1");
   }
   if (a.cp < 0) refuse("cp is " + text(a.cp) + ", expected 0 (automatic), 1 (off) or a number of segments");
@@ -134,20 +133,25 @@ void check_pair(const Tensor& a, const Tensor& b, const GdnForwardTensors& t) {
   refuse(std::string(out.name) + " overlaps " + other.name + ", expected memory of its own" + (in_place ? " or the same dtype and strides" : ""));
 }
 
+/// Whether there is room for copies of the initial states: for no more chains than a list holds.
+bool room_to_keep(const GdnForwardArguments& a) { return a.sequences() * a.heads() <= gdn::kMaxListedChains; }
+
 GdnForwardCuts cuts_of(const GdnForwardArguments& a, bool whole_chains, bool only_split) {
   const gdn::Choice choice = gdn::choose({a.tokens(), a.sequences(), a.heads(), a.dk, a.dv, (a.flags & kBatchInvariant) != 0, whole_chains, bool(a.cu_seqlens), only_split, a.cp}, *a.costs);
-  if (!choice.segments) return {choice.form, 0, 0};
+  if (!choice.segments) return {choice.form};
   // A chain has no more segments than chunks.
   const std::int64_t chunks = a.slots() * a.heads();
   const int items = a.cp == 0 ? gdn::item_capacity(gdn::planner_slots(choice.form, gdn::kTypicalSms), a.sequences() * a.heads()) : gdn::item_capacity(gdn::kTypicalSms);
-  return {choice.form, std::min<std::int64_t>(items, 3 * chunks), std::min<std::int64_t>(gdn::record_capacity(gdn::kTypicalSms), chunks)};
+  return {choice.form, std::min<std::int64_t>(items, 3 * chunks), std::min<std::int64_t>(gdn::record_capacity(gdn::kTypicalSms), chunks),
+          room_to_keep(a) ? a.sequences() : 0};
 }
 
 }  // namespace
 
 GdnForwardCuts gdn_forward_cuts(const GdnForwardArguments& a) {
-  // More than one segment may read a sequence's initial state, and the last may be done before another begins.
-  return cuts_of(a, a.in_place() || (a.checkpoints && a.prefix_lens), a.checkpoints || a.l2norm != 0);
+  GdnForwardCuts cuts = cuts_of(a, (a.in_place() && !room_to_keep(a)) || (a.checkpoints && a.prefix_lens), a.checkpoints || a.l2norm != 0);
+  if (!a.in_place()) cuts.kept = 0;
+  return cuts;
 }
 
 GdnForwardWorkspace gdn_forward_workspace(const GdnForwardArguments& a) {
@@ -166,6 +170,8 @@ GdnForwardWorkspace gdn_forward_workspace(const GdnForwardArguments& a) {
   }
   w.ends = layout.add(records * dv * dk * 4);
   w.transitions = layout.add(records * 2 * dk * dk * 2);
+  w.kept = layout.add(static_cast<std::uint64_t>(cuts.kept * a.heads()) * dk * dv * 4);
+  w.keeps = gdn_forward_cuts(a).kept != 0;
   w.bytes = layout.bytes();
   return w;
 }
@@ -177,7 +183,7 @@ GdnForwardAddresses gdn_forward_addresses(const GdnForwardArguments& a, const Gd
           a.save_b ? a.save_b.address : a.workspace + w.b, a.workspace + w.status, offset_fault,
           a.workspace + w.gain, a.workspace + w.plan, a.workspace + w.sync, a.workspace + w.sync + gdn::kTicket * 4,
           a.workspace + w.sync + gdn::kReady * 4,
-          a.workspace + w.ends, a.workspace + w.transitions};
+          a.workspace + w.ends, a.workspace + w.transitions, w.keeps ? a.workspace + w.kept : a.initial_state.address};
 }
 
 void check_gdn_forward_sizes(const GdnForwardArguments& a) {
@@ -241,6 +247,9 @@ GdnForwardTensors check_gdn_forward(const GdnForwardArguments& a) {
   part(ready, words, "ready", {cuts.records});
   part(ends, f32, "ends", {cuts.records, a.dv, a.dk});
   part(transitions, half, "transitions", {cuts.records, 2, a.dk, a.dk});
+  t[start_state] = t[initial_state];
+  t[start_state].given = false, t[start_state].address = 0;  // not one more argument
+  if (cuts.kept != 0) t[start_state].shape[0] = cuts.kept, t[start_state].strides[0] = H * a.dk * a.dv;
   for (const GdnTensor other : {k, v, o, T}) same_dtype(t[other], t[q]);
   if (t[checkpoints].given && t[checkpoints].dtype != Dtype::f32 && t[checkpoints].dtype != a.q.dtype)
     unsupported(std::string("checkpoints.dtype is ") + name_of(t[checkpoints].dtype) + ": kernels write f32 or, as q, " + name_of(a.q.dtype));

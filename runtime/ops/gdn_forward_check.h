@@ -8,10 +8,12 @@
 
 namespace tilewright::ops {
 
-/// The tensors of a call, in the order of checks and tables.
+/// The tensors of a call, in the order of checks and tables; from T on those that may be parts of the workspace. start_state is what the chain kernel reads: the
+/// initial state or its copy.
 enum class GdnTensor : std::size_t {
   q, k, v, g, beta, A_log, dt_bias, cu_seqlens, prefix_lens, initial_state, read_slots, final_state, write_slots, checkpoints,
-  checkpoint_starts, checkpoint_slots, o, T, b, status, offset_fault, gain, plan, sync, ticket, ready, ends, transitions, count
+  checkpoint_starts, checkpoint_slots, o, T, b, status, offset_fault, gain, plan, sync, ticket, ready, ends, transitions,
+  start_state, count
 };
 inline constexpr std::size_t kGdnTensors = static_cast<std::size_t>(GdnTensor::count);
 
@@ -22,14 +24,15 @@ struct GdnForwardTensors {
 };
 
 /// Where the parts of the workspace lie: T, b, what the prologue tells the chain of the offsets, the bounds of the chunks' transitions; the planner's list
-/// and what belongs to it (kernels/gdn/segment_plan.h, records.h).
+/// and what belongs to it (kernels/gdn/segment_plan.h, records.h); copies of initial states, if this call `keeps` them (kept_states.h).
 struct GdnForwardWorkspace {
-  std::uint64_t T = 0, b = 0, status = 0, gain = 0, plan = 0, sync = 0, ends = 0, transitions = 0, bytes = 0;
+  std::uint64_t T = 0, b = 0, status = 0, gain = 0, plan = 0, sync = 0, ends = 0, transitions = 0, kept = 0, bytes = 0;
+  bool keeps = false;
 };
-/// The form of the chain kernel; room for a planner's list and its records, none without a planner.
+/// The form of the chain kernel; room for a planner's list, its records and copies of initial states, none without a planner.
 struct GdnForwardCuts {
   gdn::Form form = gdn::Form::full;
-  std::int64_t items = 0, records = 0;
+  std::int64_t items = 0, records = 0, kept = 0;
   bool segments() const { return items != 0; }
 };
 GdnForwardCuts gdn_forward_cuts(const GdnForwardArguments&);

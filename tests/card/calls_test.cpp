@@ -191,6 +191,49 @@ TEST_F(CardCalls, BadOffsetsAreReportedAndGoodSequencesAreRight) {
   api->cuStreamDestroy_v2(on);
 }
 
+TEST_F(CardCalls, StatesInPlaceAreCutToTheSameBits) {
+  const Handle handle = handle_of(0);
+  for (const std::vector<std::int64_t>& lens : {std::vector<std::int64_t>{16384}, {9000, 64, 0, 2000}}) {
+    Call call(*device, handle, lens);
+    const auto address = [](const tilewright_operand& x) { return reinterpret_cast<runtime::DeviceAddress>(x.data); };
+    const tilewright_operand apart = call.args.final_state;
+    const auto left = [&] {
+      device->synchronize();
+      std::vector<float> state(call.in.initial_state.size());
+      device->copy_to_host(state.data(), address(call.args.final_state), state.size() * 4);
+      return std::pair(call.o(), state);
+    };
+    for (const int cp : {0, 2, 16}) {
+      call.args.cp = cp, call.args.final_state = apart;
+      ASSERT_OK(tilewright_gdn_forward_workspace(handle.get(), &call.args, &call.args.workspace_bytes));
+      call.args.workspace = call.put(std::vector<char>(call.args.workspace_bytes));
+      ASSERT_OK(tilewright_gdn_forward(handle.get(), &call.args));
+      call.expect_right();
+      const auto expected = left();
+      call.args.final_state = call.args.initial_state;
+      for (int round = 0; round < 20; ++round) {
+        call.poison();
+        ASSERT_OK(tilewright_gdn_forward(handle.get(), &call.args));
+        ASSERT_EQ(left(), expected) << cp << " round " << round;
+        device->copy_to_device(address(call.args.initial_state), call.in.initial_state.data(), call.in.initial_state.size() * 4);
+      }
+      // Calls one behind the other, each with the states that the last one left: as through two pools.
+      for (int i = 0; i < 4; ++i) EXPECT_OK(tilewright_gdn_forward(handle.get(), &call.args));
+      const auto in_place = left();
+      device->copy_to_device(address(call.args.initial_state), call.in.initial_state.data(), call.in.initial_state.size() * 4);
+      call.args.final_state = apart;
+      for (int i = 0; i < 4; ++i) {
+        EXPECT_OK(tilewright_gdn_forward(handle.get(), &call.args));
+        std::swap(call.args.initial_state, call.args.final_state);
+      }
+      std::swap(call.args.initial_state, call.args.final_state);  // the last output again
+      EXPECT_EQ(left(), in_place) << cp;
+      std::swap(call.args.initial_state, call.args.final_state);
+      device->copy_to_device(address(call.args.initial_state), call.in.initial_state.data(), call.in.initial_state.size() * 4);
+    }
+  }
+}
+
 TEST_F(CardCalls, EveryKindOfStream) {
   const Handle handle = handle_of(0);
   Call call(*device, handle, {130, 64});

@@ -41,7 +41,7 @@ TEST(Command, WrongUsageIsStatus2) {
                            "run gemm --dtype f16", "run gemm --dk 64", "run gdn-forward --dk 96", "run gdn-forward --dv 256", "inspect gdn-forward --dv 64 --form split", "run copy --margin 3", "run gdn-forward --seed -1", "run gdn-forward --batch 2 --lens 3+4",
                            "inspect gemm --json", "inspect gemm --stage wine", "inspect gemm --stage ptx --json", "inspect gemm --stage ptx --only other",
                            "compile gemm", "bench copy", "bench gdn-forward", "bench gdn-forward --lens 64 --device sim", "bench gemm --lens 64",
-                           "bench gemm --shape 64x64x64 --ceilings", "bench gdn-forward --ceilings --lens 0"}) {
+                           "bench gemm --shape 64x64x64 --ceilings", "bench gemm --shape 64x64x64 --in-place", "run gemm --in-place", "run gdn-forward --in-place --no-initial-state", "bench gdn-forward --ceilings --lens 0"}) {
     const Ran r = ran(line);
     EXPECT_EQ(r.status, 2) << line << ": " << r.err;
     EXPECT_FALSE(r.err.empty()) << line;
@@ -67,7 +67,7 @@ TEST(Command, RunsEveryKernelThatIsNotAnOperator) {
 
 TEST(Command, RunGdnForward) {
   for (const char* line : {"--lens 65", "--lens 65 --form full --dtype f16", "--lens 3+0+64 --offsets int64 --margin 5 --kind same_keys",
-                           "--lens 33 --batch 2 --state-v-first", "--lens 33 --no-initial-state --twice", "--lens 70 --dk 64 --dv 128 --margin 3 --state-v-first"}) {
+                           "--lens 33 --batch 2 --state-v-first", "--lens 33 --no-initial-state --twice", "--lens 200 --cp 2 --in-place --twice", "--lens 70 --dk 64 --dv 128 --margin 3 --state-v-first"}) {
     const Ran r = ran(std::string("run gdn-forward --heads 1x2 --device sim --check --json ") + line);
     EXPECT_EQ(r.status, 0) << line << ": " << r.out << r.err;
     if (r.status != 0) continue;

@@ -287,8 +287,6 @@ TEST(GdnSegments, RefusesWhatIsNotCut) {
   EXPECT_EQ(refusal([](auto& a) { a.flags = 1; }), "gdn_forward: cp is 2 with the batch-invariant flag, expected 0 or 1: segments depend on the batch");
   EXPECT_EQ(refusal([](auto& a) { a.checkpoints = a.checkpoint_starts = a.prefix_lens = a.cu_seqlens; }),
             "gdn_forward: cp is 2 with checkpoints behind prefixes, for which chains are not cut: expected 0 or 1");
-  EXPECT_EQ(refusal([](auto& a) { a.final_state = a.initial_state; }),
-            "gdn_forward: cp is 2 with final_state in the place of initial_state, where chains are not cut: expected 0 or 1");
 }
 
 TEST(GdnSegments, WorkspaceHasRoomForTheListAndItsRecords) {
@@ -298,17 +296,6 @@ TEST(GdnSegments, WorkspaceHasRoomForTheListAndItsRecords) {
   const std::uint64_t cut = GdnForward::workspace_bytes(call.args);
   EXPECT_GT(cut, whole + 128 * 128 * 4);
   EXPECT_THAT(call.refusal(), HasSubstr("workspace_bytes is " + std::to_string(whole) + ", expected at least " + std::to_string(cut)));
-}
-
-TEST(GdnSegments, StatesInPlaceAreNotCutByThemselves) {
-  GdnForwardArguments a;
-  a.T = 32768, a.hk = 4, a.hv = 8;
-  a.initial_state = {4096, {}, Dtype::f32}, a.final_state = {8192, {}, Dtype::f32};
-  EXPECT_TRUE(gdn_forward_cuts(a).segments());
-  const std::uint64_t bytes = gdn_forward_workspace(a).bytes;
-  a.final_state = a.initial_state;
-  EXPECT_FALSE(gdn_forward_cuts(a).segments());
-  EXPECT_EQ(gdn_forward_workspace(a).bytes, bytes);  // from sizes only
 }
 
 TEST(GdnSegments, CallsThatAreNotCutHaveTheFormOfWholeChains) {
