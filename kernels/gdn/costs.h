@@ -31,8 +31,8 @@ struct Costs {
 };
 
 /// Measured on an H200.
-inline constexpr CostModel kFullCosts{1.72, 1.04, 3.0, 4.0, 0.2}, kSplitCosts{1.08, 0.69, 3.0, 4.0, 0.2};
-inline constexpr AheadCosts kAheadCosts{7, 0.0043, 10, 0.35};
+inline constexpr CostModel kFullCosts{1.72, 1.04, 3.6, 3.6, 0.2}, kSplitCosts{1.09, 0.68, 3.6, 2.1, 0.16};
+inline constexpr AheadCosts kAheadCosts{8.1, 0.0042, 7.9, 0.31};
 inline constexpr Costs kShippedCosts{kFullCosts, kSplitCosts, kAheadCosts};
 
 /// Costs of a card as they come with the library.

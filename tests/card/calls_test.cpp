@@ -4,6 +4,7 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <cmath>
 #include <cstring>
 #include <memory>
 #include <thread>
@@ -81,8 +82,10 @@ struct Call {
     std::vector<float> state(in.initial_state.size());
     device.copy_to_host(state.data(), reinterpret_cast<runtime::DeviceAddress>(args.final_state.data), state.size() * 4);
     const gdn::Outputs expected = gdn::chunked(in);
-    EXPECT_LT(gdn::rms_ratio(o(), gdn::DType::bf16, expected.o), 4e-3);
-    EXPECT_LT(gdn::rms_ratio(state, expected.final_state), 4e-3);
+    // Roundings of a state that nothing erases add up.
+    const double bar = 4e-3 * std::sqrt(std::max(1.0, double(*std::max_element(in.lens.begin(), in.lens.end())) / 4096));
+    EXPECT_LT(gdn::rms_ratio(o(), gdn::DType::bf16, expected.o), bar);
+    EXPECT_LT(gdn::rms_ratio(state, expected.final_state), bar);
   }
 };
 

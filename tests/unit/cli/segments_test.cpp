@@ -27,7 +27,7 @@ std::string contents(const std::filesystem::path& file) {
 TEST(PlanCommand, PrintsItemsAndTheirCourse) {
   const Ran r = ran("plan gdn-forward --heads 2x8 --lens 8192 --form full --items");
   EXPECT_EQ(r.status, 0) << r.err;
-  EXPECT_THAT(r.out, AllOf(HasSubstr("full form, 132 SMs"), HasSubstr("whole chains 223.2 us"), HasSubstr(" transition; "), HasSubstr("no chain follows whole"), HasSubstr("  SM   0 |"),
+  EXPECT_THAT(r.out, AllOf(HasSubstr("full form, 132 SMs"), HasSubstr("whole chains 223.8 us"), HasSubstr(" transition; "), HasSubstr("no chain follows whole"), HasSubstr("  SM   0 |"),
                            HasSubstr("from zero, behind a warm-up\n")));
 }
 TEST(PlanCommand, SaysThatNothingIsCut) {

@@ -107,7 +107,7 @@ TEST_F(TunePlanner, WritesNothingWhereTimesMakeNoSense) {
 TEST_F(TunePlanner, PlanShowsByWhichCosts) {
   const std::string line = "plan gdn-forward --heads 2x8 --lens 32768";
   const std::string shipped = shell_.run(line).out;
-  EXPECT_THAT(shipped, HasSubstr("hop 4 us; shipped, measured on NVIDIA H200\n"));
+  EXPECT_THAT(shipped, HasSubstr("hop 2.1 us; shipped, measured on NVIDIA H200\n"));
   const auto path = file(costs(40));
   name(path);
   const std::string slow = shell_.run(line).out;
@@ -123,7 +123,7 @@ TEST_F(TunePlanner, TheCardsPlaceIsFoundByItself) {
   EXPECT_THAT(shell_.run("plan gdn-forward").out, HasSubstr("hop 5 us; " + place.string()));
   EXPECT_THAT(shell_.run("doctor").out, HasSubstr("planner costs     ok      " + place.string()));
   file("{", "cache/planner/nvidia-h200-114.json");
-  EXPECT_THAT(shell_.run("plan gdn-forward").out, AllOf(HasSubstr("hop 4 us; shipped"), HasSubstr("no JSON")));
+  EXPECT_THAT(shell_.run("plan gdn-forward").out, AllOf(HasSubstr("hop 2.1 us; shipped"), HasSubstr("no JSON")));
   const Started doctor = shell_.run("doctor");
   EXPECT_EQ(doctor.status, 1);
   EXPECT_THAT(doctor.out, AllOf(HasSubstr("planner costs     BROKEN  planner costs " + place.string() + ": no JSON"), HasSubstr("-> run `tilewright tune-planner`")));

@@ -70,7 +70,7 @@ TEST(Calibration, RefusesNonsense) {
   times = times_of(kShippedCosts, 0);
   for (Measured& m : times)
     if (m.probe.quantity == Quantity::records && m.probe.form == Form::split) m.us = 400 - m.us;
-  EXPECT_THAT(refusal(), HasSubstr("split.hop is -4, expected"));
+  EXPECT_THAT(refusal(), HasSubstr("split.hop is -2.1, expected"));
   times = times_of(kShippedCosts, 0);
   for (Measured& m : times)
     if (m.probe.quantity == Quantity::keeping && m.probe.form == Form::full) m.us *= 3;

@@ -28,7 +28,7 @@ TEST(Costs, NamesWhatIsWrong) {
   EXPECT_EQ(with("split.planning", -0.1), "split.planning is -0.1, expected microseconds from 0 to 1000");
   EXPECT_EQ(with("split.planning", 0), "");
   EXPECT_EQ(with("full.state_step", 2), "full.state_step is 2, expected at most full.full_step, 1.72");
-  EXPECT_EQ(with("split.start", 100), "split.start is 100, expected at most 64 times split.full_step, 69.12");
+  EXPECT_EQ(with("split.start", 100), "split.start is 100, expected at most 64 times split.full_step, 69.76");
 }
 
 TEST(Costs, ShippedOnesHaveTheCardsMultiprocessors) {
