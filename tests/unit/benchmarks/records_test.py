@@ -3,6 +3,7 @@
     records_test.py <benchmarks> [unittest arguments]
 """
 import json
+import os
 import pathlib
 import subprocess
 import sys
@@ -141,6 +142,54 @@ class Documents(unittest.TestCase):
             found = run("--check")
             self.assertEqual(found.returncode, 1)
             self.assertIn("-| 8192x4 | 0.300", found.stdout)
+
+
+FAKE_COMMAND = """#!/usr/bin/env python3
+import json, pathlib, sys
+if sys.argv[1] == "plan":
+    print("gdn-forward, split form\\n  costs\\n  whole chains\\n  48 items\\n  SM 0 |")
+else:
+    given = sys.argv[sys.argv.index("--cp") + 1]
+    seen = pathlib.Path(sys.argv[0]).with_name("seen")
+    seen.write_text((seen.read_text() if seen.exists() else "") + given + " ")
+    turn = seen.read_text().split().count(given)
+    lens = sys.argv[sys.argv.index("--lens") + 1:sys.argv.index("--cp")]
+    print(json.dumps({"rows": [{"lens": one, "ms": {"auto": 0.11, "off": 0.5, "4": 0.1}[given] * (9 if turn == 2 else 1)} for one in lens]}))
+"""
+
+
+class Plans(unittest.TestCase):
+    """plans.py with a command whose second round is an outlier."""
+
+    def setUp(self):
+        self.folder = tempfile.TemporaryDirectory()
+        self.addCleanup(self.folder.cleanup)
+        command = pathlib.Path(self.folder.name) / "tilewright"
+        command.write_text(FAKE_COMMAND)
+        command.chmod(0o755)
+
+    def run_with(self, *arguments):
+        library = str(pathlib.Path(self.folder.name) / "libtilewright.so")
+        out = pathlib.Path(self.folder.name) / "out.json"
+        done = subprocess.run([sys.executable, BENCHMARKS / "plans.py", "--heads", "2x8", "--lens", "32768", "8192", "--plans", "off,4", "--json", out, *arguments],
+                              capture_output=True, text=True, env=dict(os.environ, TILEWRIGHT_LIBRARY=library))
+        return done, json.loads(out.read_text()) if out.exists() else None
+
+    def test_medians_of_rounds_and_the_best_plan(self):
+        done, rows = self.run_with()
+        self.assertEqual([row["lens"] for row in rows], ["32768", "8192"])
+        self.assertEqual(rows[0]["ms"], {"auto": 0.11, "off": 0.5, "4": 0.1})
+        self.assertEqual((rows[0]["best"], rows[0]["ratio"], rows[0]["plan"][3]), ("4", 1.1, "48 items"))
+        self.assertEqual(done.returncode, 1, done.stderr)
+
+    def test_passes_within_the_bar(self):
+        self.assertEqual(self.run_with("--bar", "1.2")[0].returncode, 0)
+
+    def test_says_which_command_failed(self):
+        done, rows = self.run_with("--plans", "7")
+        self.assertNotEqual(done.returncode, 0)
+        self.assertIsNone(rows)
+        self.assertIn("--cp 7 --json", done.stderr)
 
 
 if __name__ == "__main__":
