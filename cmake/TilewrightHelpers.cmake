@@ -59,7 +59,8 @@ endfunction()
 # tilewright_test_properties(<test> <label>)
 # Label, time limit and environment that every test gets.
 function(tilewright_test_properties test label)
-  set(environment "TILEWRIGHT_TOOLS=${CMAKE_SOURCE_DIR}/tools" "TILEWRIGHT_CACHE_DIR=${CMAKE_BINARY_DIR}/test-cache")
+  set(environment "TILEWRIGHT_TOOLS=${CMAKE_SOURCE_DIR}/tools" "TILEWRIGHT_CACHE_DIR=${CMAKE_BINARY_DIR}/test-cache"
+    "TILEWRIGHT_PLANNER_COSTS=")  # empty: as unset
   if(TILEWRIGHT_SANITIZE STREQUAL "address")
     # LLVM's own containers are not instrumented, and its allocations live as long as the process. Too large an
     # allocation fails as it does without the sanitizer: tests ask for one.

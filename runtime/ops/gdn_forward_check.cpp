@@ -257,6 +257,7 @@ GdnForwardTensors check_gdn_forward(const GdnForwardArguments& a) {
   if (t[checkpoint_slots].given && t[checkpoint_slots].dtype == Dtype::i64 && a.checkpoint_count > kMost31 / 2)
     refuse("checkpoint_count is " + text(a.checkpoint_count) + " of i64, expected less than 2^30");
   for (const GdnTensor states : {initial_state, final_state, checkpoints}) check_32_bits(t[states], unit);
+  if (cuts.kept != 0) check_32_bits(t[initial_state], gdn::kKeptWords * 4 / bytes_of(t[initial_state].dtype));
   return t;
 }
 

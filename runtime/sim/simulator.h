@@ -33,8 +33,8 @@ struct SimulatorOptions {
   std::uint64_t step_limit = 40'000'000;       // warp instructions of one CTA without a visible effect before it counts as stuck
   std::uint64_t schedule = 0;                  // seed of what the machine leaves open; 0: warps in turn, copies in the order of their issue
   bool checks = true;                          // races, missing fences and waits, memory nobody wrote (docs/simulator.md)
-  std::vector<RoleName> roles;
-  std::vector<BarrierName> barriers;
+  std::vector<RoleName> roles{};
+  std::vector<BarrierName> barriers{};
 };
 
 enum class InstructionClass : std::uint8_t {

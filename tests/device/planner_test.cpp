@@ -17,7 +17,7 @@ struct Call {
   int heads;
   int splits = 1, cp = 0, sms = 132;
   HeadClass classes = HeadClass::chosen;
-  std::optional<CostModel> costs;       ///< other than the shipped ones
+  std::optional<CostModel> costs{};       ///< other than the shipped ones
   std::int64_t items = -1, records = -1;  ///< capacities; -1: what is always enough
   bool wide_offsets = false, equal_lengths = false, raw = false;
   std::int64_t before = 0, behind = 0;  ///< rows of the batch that no sequence has; their gates do not decay
@@ -63,7 +63,9 @@ std::size_t expect_reference_list(const Call& c) {
   const Array& plan = run["plan"];
   const auto word = [&](std::int64_t row, int w) { return static_cast<std::int32_t>(plan.at(row, w)); };
   for (const double w : run["erase"].values) r.erase.push_back(static_cast<std::int32_t>(w));
-  if (c.before + c.behind > 0) EXPECT_EQ(r.erase[0], 6) << "32 bits of log2(e) / 16 a token";
+  if (c.before + c.behind > 0) {
+    EXPECT_EQ(r.erase[0], 6) << "32 bits of log2(e) / 16 a token";
+  }
   const SegmentPlan expected = reference_plan(r);
   EXPECT_EQ(word(0, plan_header::kItems), static_cast<int>(expected.items.size()));
   EXPECT_EQ(word(0, plan_header::kLongestWhole), expected.longest_whole);

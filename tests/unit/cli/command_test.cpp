@@ -61,7 +61,9 @@ TEST(Command, RunsEveryKernelThatIsNotAnOperator) {
                            "softmax --shape 3x72", "linear-attention --shape 1x70"}) {
     const Ran r = ran(std::string("run ") + line + " --device sim --check --json");
     EXPECT_EQ(r.status, 0) << line << ": " << r.out << r.err;
-    if (r.status == 0) EXPECT_TRUE(r.json()["pass"].get<bool>()) << line;
+    if (r.status == 0) {
+      EXPECT_TRUE(r.json()["pass"].get<bool>()) << line;
+    }
   }
 }
 

@@ -112,7 +112,9 @@ TEST(Planner, ComesCloseToAWideSearchOfPlans) {
       const double time = simulate(plan, r.chunks, r.erase, costs, kSms, splits).makespan, best = testing::SimplePlans{r.chunks, heads, heads / 4, 7, kSms, splits, costs}.best();
       EXPECT_LE(time, 1.02 * best + planning(r, costs)) << heads << " heads, " << lens << ", " << splits << " CTAs an item";
       EXPECT_LE(time, uncut(r, costs, splits)) << heads << " heads, " << lens;
-      if (!plan.items.empty()) EXPECT_NEAR(plan.makespan * costs.full_step / (1 << r.costs.shift), time, 0.1 * time);
+      if (!plan.items.empty()) {
+        EXPECT_NEAR(plan.makespan * costs.full_step / (1 << r.costs.shift), time, 0.1 * time);
+      }
     }
 }
 
@@ -172,7 +174,9 @@ TEST(Planner, CutsIntoEqualSegmentsOnRequest) {
           auto& [least, most] = lengths.emplace(std::pair(i.sequence, i.head), std::pair(i.chunks, i.chunks)).first->second;
           least = std::min(least, i.chunks), most = std::max(most, i.chunks);
           ++count[i.sequence];
-          if (classes != HeadClass::chosen) EXPECT_EQ(i.base >= 0, classes == HeadClass::matrix);
+          if (classes != HeadClass::chosen) {
+            EXPECT_EQ(i.base >= 0, classes == HeadClass::matrix);
+          }
         }
       for (const int n : {0, 3, 4}) EXPECT_EQ(count[n], 4 * std::min(cp, r.chunks[std::size_t(n)]));
       EXPECT_EQ(count[1] + count[2], 0);

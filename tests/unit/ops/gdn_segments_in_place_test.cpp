@@ -1,4 +1,5 @@
 // Chains cut into segments where the final states take the place of the initial ones: the same bits as with memory of their own.
+#include "kernels/gdn/segment_plan.h"
 #include "runtime/ops/gdn_forward_check.h"
 #include "runtime/sim/simulator.h"
 #include "tests/unit/ops/gdn_call.h"
@@ -208,6 +209,20 @@ TEST(GdnSegmentsInPlace, RowsOfOthersAndPoolsThatOverlapAreRefused) {
             "gdn_forward: final_state overlaps initial_state, expected memory of its own");
   EXPECT_EQ(refusal([](auto& a) { a.final_state.strides[0] += 128; }), "gdn_forward: final_state overlaps initial_state, expected memory of its own or the same dtype and strides");
   EXPECT_EQ(refusal([](auto& a) { a.final_state.dtype = Dtype::bf16; }), "gdn_forward: final_state overlaps initial_state, expected memory of its own or the same dtype and strides");
+}
+
+TEST(GdnSegmentsInPlace, PitchesBelow2To31Lines) {
+  Pooled call({200, 130}, 2, Dtype::f32);
+  call.args.cp = 2, call.args.final_state = call.args.initial_state;
+  const auto refusal = [&](std::int64_t pitch) {
+    call.args.initial_state.strides[0] = call.args.final_state.strides[0] = pitch;
+    return test::error_of([&] { check_gdn_forward(call.args); });
+  };
+  constexpr std::int64_t kMost = (std::int64_t{1} << 31) * gdn::kKeptWords;
+  EXPECT_EQ(refusal(kMost - 128), "no error");
+  EXPECT_EQ(refusal(kMost), "gdn_forward: initial_state.strides[0] is " + std::to_string(kMost) + ", expected less than 2^31 x 32");
+  call.args.cp = 1;  // in lines of the state there are fewer
+  EXPECT_EQ(refusal(kMost), "no error");
 }
 
 TEST(GdnSegmentsInPlace, CutAsOthersAreAndWorkspaceBySizesOnly) {
