@@ -3,7 +3,6 @@
 #include "dialect/hopper/Hopper.h"
 #include "llvm/ADT/TypeSwitch.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
-#include "mlir/Dialect/SCF/IR/SCF.h"
 
 using namespace mlir;
 
@@ -16,11 +15,6 @@ constexpr int kBytes = 16;  // the least that a copy moves
 bool is_before_arrival(Operation* op) {
   for (op = op->getNextNode(); op; op = op->getNextNode()) {
     if (isa<hopper::MbarrierArriveOp, hopper::MbarrierArriveRemoteOp>(op)) return true;
-    if (auto branch = dyn_cast<scf::IfOp>(op)) {
-      bool arrives = false;
-      branch.thenBlock()->walk([&](Operation* inner) { arrives |= isa<hopper::MbarrierArriveOp, hopper::MbarrierArriveRemoteOp>(inner); });
-      return arrives;
-    }
     if (!isPure(op)) return false;
   }
   return false;
@@ -56,7 +50,7 @@ class Collector {
           add("bytes.less", o, " of 16 bytes less", [o]() mutable { o.setBytes(o.getBytes() - kBytes); });
           add("bytes.none", o, " of no bytes", [o]() mutable {
             OpBuilder b(o);
-            hopper::MbarrierArriveOp::create(b, o.getLoc(), o.getAddr());
+            hopper::MbarrierArriveOp::create(b, o.getLoc(), o.getAddr(), Value{});
             o.erase();
           });
         })

@@ -14,7 +14,7 @@ std::string quoted(StringRef s) { return "\"" + s.str() + "\""; }
 bool needs_cluster(Operation* op) {
   if (auto load = dyn_cast<tile::TmaLoadOp>(op)) return load.getMulticast();
   if (auto barrier = dyn_cast<tile::BarrierOp>(op)) return barrier.getCluster();
-  return isa<tile::ClusterRankOp, tile::ClusterArriveOp, tile::ClusterWaitOp, tile::RemoteReadOp, tile::RemoteWriteOp>(op);
+  return isa<tile::ClusterRankOp, tile::ClusterIndexOp, tile::ClusterArriveOp, tile::ClusterWaitOp, tile::RemoteReadOp, tile::RemoteWriteOp>(op);
 }
 
 int64_t elements(Value tile) {

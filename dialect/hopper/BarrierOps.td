@@ -35,12 +35,14 @@ def Hopper_FenceMbarrierInitOp : Hopper_TextOp<"fence_mbarrier_init", "fence.mba
   let assemblyFormat = "attr-dict";
 }
 
-def Hopper_MbarrierArriveOp
-    : Hopper_TextOp<"mbarrier_arrive", "mbarrier.arrive.release.cta.shared::cta.b64 _, [#0];"> {
-  let summary = "One arrival; orders what the thread did before it";
-  let description = "Example: `hopper.mbarrier_arrive %empty`";
-  let arguments = (ins I32:$addr);
-  let assemblyFormat = "$addr attr-dict";
+def Hopper_MbarrierArriveOp : Hopper_PtxOp<"mbarrier_arrive"> {
+  let summary = "One arrival, of the threads where `when` holds; orders what the thread did before it";
+  let description = [{
+    A predicate and no branch: in a loop inside of another, ptxas keeps nothing in uniform registers around a branch that lanes take differently.
+    Example: `hopper.mbarrier_arrive %empty when %first_lane`
+  }];
+  let arguments = (ins I32:$addr, Optional<I1>:$when);
+  let assemblyFormat = "$addr (`when` $when^)? attr-dict";
 }
 
 def Hopper_MbarrierExpectOp : Hopper_PtxOp<"mbarrier_expect"> {

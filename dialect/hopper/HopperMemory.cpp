@@ -147,6 +147,20 @@ LogicalResult NamedBarrierArriveOp::verify() {
   return success();
 }
 
+std::string MbarrierArriveOp::getPtx(const PtxOperands &regs) {
+  return (getWhen() ? "@" + regs.operand(1) + " " : "") + "mbarrier.arrive.release.cta.shared::cta.b64 _, [" + regs.operand(0) + "];";
+}
+
+std::string MbarrierArriveRemoteOp::getPtx(const PtxOperands &regs) {
+  return (getWhen() ? "@" + regs.operand(1) + " " : "") + "mbarrier.arrive.release." + getScope().str() + ".shared::cluster.b64 _, [" +
+         regs.operand(0) + "];";
+}
+LogicalResult MbarrierArriveRemoteOp::verify() {
+  if (getScope() == "cta" || getScope() == "cluster")
+    return success();
+  return emitOpError() << "scope is \"" << getScope() << "\", expected \"cta\" or \"cluster\"";
+}
+
 std::string TmaMulticastOp::getPtx(const PtxOperands &regs) {
   return "{\n.reg .b16 ctas;\nmov.b16 ctas, " + to_string(getCtas()) + ";\ncp.async.bulk.tensor." + to_string(getCoords().size()) +
          "d.shared::cluster.global.mbarrier::complete_tx::bytes.multicast::cluster [" + regs.operand(1) + "], [" + regs.operand(0) +

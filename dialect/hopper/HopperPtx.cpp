@@ -20,6 +20,10 @@ std::string CtaIdOp::getPtx(const PtxOperands &regs) {
   return "mov.u32 " + regs.result(0) + ", %ctaid." + dimensionName(getDim()) + ";";
 }
 
+std::string ClusterIdOp::getPtx(const PtxOperands &regs) {
+  return "mov.u32 " + regs.result(0) + ", %clusterid." + dimensionName(getDim()) + ";";
+}
+
 std::string GridDimOp::getPtx(const PtxOperands &regs) {
   return "mov.u32 " + regs.result(0) + ", %nctaid." + dimensionName(getDim()) + ";";
 }

@@ -48,6 +48,7 @@ LogicalResult verifyGroupCount(Operation *op, StringRef name, int32_t count, int
 } // namespace
 
 LogicalResult CtaIdOp::verify() { return verifyDimension(*this, getDim()); }
+LogicalResult ClusterIdOp::verify() { return verifyDimension(*this, getDim()); }
 LogicalResult GridDimOp::verify() { return verifyDimension(*this, getDim()); }
 
 LogicalResult ShuffleOp::verify() {

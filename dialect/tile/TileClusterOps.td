@@ -10,6 +10,12 @@ def Tile_ClusterRankOp : Tile_Op<"cluster_rank", [Pure]> {
   let results = (outs I32:$value);
   let assemblyFormat = "attr-dict";
 }
+def Tile_ClusterIndexOp : Tile_Op<"cluster_index", [Pure]> {
+  let summary = "index of this CTA's cluster along a grid dimension: the same in all its CTAs";
+  let arguments = (ins I32Attr:$dim);
+  let results = (outs I32:$value);
+  let assemblyFormat = "$dim attr-dict";
+}
 def Tile_ClusterArriveOp : Tile_Op<"cluster_arrive"> {
   let summary = "arrives at the barrier of all threads of the cluster; cluster_wait follows";
   let assemblyFormat = "attr-dict";

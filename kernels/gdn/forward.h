@@ -61,7 +61,7 @@ Program forward(ForwardConfig c) {
     Works works(k, c, offsets, cta, tokens, N, slots, heads, aux, {chain, loader, save});
     std::optional<Records<T>> records;
     if (c.segments) records.emplace(k, c);
-    if (goes_on) k.allow("spills"), k.allow("stack");  // between works, with some types of states; the contract's kernels have none
+    if (goes_on && c.l2norm) k.allow("spills"), k.allow("stack");  // 7 registers
 
     const auto load_work = [&](const Work& w, auto then) {
       Index query_head = w.head / query_group, key_head = w.head / key_group, value_head = w.head / value_group;
@@ -173,10 +173,9 @@ Program forward(ForwardConfig c) {
       if (checkpoints) position = checkpoints->begin(w.n, w.begin + w.silent);
 
       Var<Stage> current(Stage{k.index(0)}), ready(Stage{k.index(0)}), previous(Stage{k.index(0)});
-      // W^T and V'^T of a chunk whose U^T is there. What W^T needs is read ahead where registers last from chunk to chunk.
+      // W^T and V'^T of a chunk whose U^T is there, and what W^T needs.
       const auto read_values = [&](Stage at, Stage d) { load(Vt, v[at].t()), load(e, decay[d].row(0)); };
       const auto start_values = [&](Stage at, Stage d) {
-        if (goes_on) read_values(at, d);
         gemm_zero(Ut, map<T>([](Real v, Real u, Real eb) { return v - eb * u; }, Vt, Ut, e), tm[at].t());
         Batch values = k.batch();
         load(e_rest, decay[d].row(2));
@@ -208,7 +207,7 @@ Program forward(ForwardConfig c) {
         Stage d = prepared.wait();
         if (!wide) read_values(at, d), decay_state(d, i);
         settle(u);
-        if (wide && !goes_on) read_values(at, d);
+        if (wide) read_values(at, d);
         if (!wide) settle(start_values(at, d));
         current.set(at);
         ready.set(d);

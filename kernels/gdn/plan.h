@@ -48,7 +48,7 @@ struct CallSizes {
   bool batch_invariant = false;  ///< nothing may depend on the batch
   bool whole_chains = false;     ///< something asked for works on whole chains only
   bool packed = false;           ///< lengths are known on the device only, else they are equal
-  bool only_split = false;       ///< the chain does more than its registers hold in the full form with segments: checkpoints, norms
+  bool only_split = false;       ///< the aux role does more than its registers hold in the full form with segments: norms
   int cp = 0;                    ///< 0: as it suits, 1: no segments, N: segments of a chain
   bool operator==(const CallSizes&) const = default;
 };

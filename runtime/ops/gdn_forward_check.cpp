@@ -149,7 +149,7 @@ GdnForwardCuts cuts_of(const GdnForwardArguments& a, bool whole_chains, bool onl
 }  // namespace
 
 GdnForwardCuts gdn_forward_cuts(const GdnForwardArguments& a) {
-  GdnForwardCuts cuts = cuts_of(a, (a.in_place() && !room_to_keep(a)) || (a.checkpoints && a.prefix_lens), a.checkpoints || a.l2norm != 0);
+  GdnForwardCuts cuts = cuts_of(a, (a.in_place() && !room_to_keep(a)) || (a.checkpoints && a.prefix_lens), a.l2norm != 0);
   if (!a.in_place()) cuts.kept = 0;
   return cuts;
 }

@@ -8,6 +8,42 @@ TEST(BrokenCluster, RankWithoutACluster) {
     k.role("all", warps(1))([&] { line = __LINE__, k.cluster_rank(); });
   }).says({"needs a cluster of several CTAs; call k.cluster(...) first"});
 }
+TEST(BrokenCluster, IndexWithoutACluster) {
+  Mistake([](Kernel& k, int& line) {
+    k.role("all", warps(1))([&] { line = __LINE__, k.cluster_index(); });
+  }).says({"needs a cluster of several CTAs; call k.cluster(...) first"});
+}
+TEST(BrokenCluster, IndexAlongAFourthAxis) {
+  Mistake([](Kernel& k, int& line) {
+    k.cluster(2);
+    k.role("all", warps(1))([&] { line = __LINE__, k.cluster_index(3); });
+  }).says({"axis 3 of the grid, expected 0, 1 or 2"});
+}
+TEST(BrokenCluster, CtasThatPassThroughAMulticastRingByTheirOwnCounts) {
+  Mistake([](Kernel& k, int& line) {
+    auto x = k.in<f32>("x", {64, 32});
+    auto n = k.in<i32>("n", {k.dim("ctas")});
+    auto [cta, j, z] = k.grid(4);
+    k.cluster(2);
+    auto tile = k.staged<f32>("tile", 2, {16, 32});
+    Role load = k.role("load", one_thread()), use = k.role("use", warps(1));
+    Ring ring = k.ring("ring", 2, load, {use}, tile);
+    Index count = cta;
+    load([&] {
+      for_(n.read({count}), [&](Index) {
+        Stage s = ring.acquire();
+        Index part = k.cluster_rank() * 8;
+        ring.tma_multicast(s, tile[s].view(part, 0, {8, 32}), x.tile({part, 0}, {8, 32}));
+      });
+    });
+    use([&] {
+      for_(n.read({count}), [&](Index) {
+        line = __LINE__;  Stage s = ring.wait();
+        ring.release(s);
+      });
+    });
+  }).says({"of ring \"ring\"", "to be filled: 1024 of 2048 bytes have landed"});
+}
 TEST(BrokenCluster, TooLarge) {
   Mistake([](Kernel& k, int&) {
     k.cluster(4, 4);

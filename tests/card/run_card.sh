@@ -2,7 +2,7 @@
 # run_card.sh FOLDER [LOGS]
 #
 # On a machine with a Hopper: runs the tests that need one, then compute-sanitizer over small runs of the command. FOLDER holds
-# tilewright, libtilewright.so, device_programs, unit_sim, unit_cuda, card_calls, agreement, host_bench, and optionally tools/cuda-12.8/bin/ptxas.
+# tilewright, libtilewright.so, device_programs, unit_sim, unit_cuda, unit_ops, card_calls, agreement, host_bench, and optionally tools/cuda-12.8/bin/ptxas.
 # Full output goes to LOGS (default: a new temporary folder). Prints a line for each step and a summary; exit status 1 when a step fails.
 set -u
 
@@ -45,6 +45,7 @@ nvidia-smi --query-gpu=name,driver_version --format=csv,noheader
 step card 60 "$folder/tilewright" run copy --shape 300 --device cuda --check  # fails without a card; the next two would not
 step unit_cuda 60 "$folder/unit_cuda" --gtest_brief=1 '--gtest_filter=-CudaTest.*'  # those over the stand-in driver run anywhere
 step card_calls 120 "$folder/card_calls" --gtest_brief=1  # two cards show more than one
+step unit_ops 200 "$folder/unit_ops" --gtest_brief=1 '--gtest_filter=Gdn*:BatchInvariance.*'
 step host_bench 60 "$folder/host_bench"
 step agreement 120 "$folder/agreement" --json "$logs/agreement.json"
 step unit_sim 90 "$folder/unit_sim" --gtest_brief=1

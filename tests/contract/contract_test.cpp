@@ -82,6 +82,7 @@ const std::vector<Contract> contracts = {
     {"forward_split_prefixes_bf16", [] { return gdn::forward<bf16>(with_prefixes(laden(64, Element::bf16, true))); }, 168, 187504, 2},
     {"forward_segments", [] { return gdn::forward<bf16>(with_segments(chain(128))); }, 128, 226704, 3},
     {"forward_segments_f16", [] { return gdn::forward<f16>(with_segments(chain(128, true))); }, 128, 226704, 3},
+    {"forward_segments_checkpoints", [] { auto c = with_segments(chain(128)); c.checkpoints = true; return gdn::forward<bf16>(c); }, 128, 226704, 3},
     {"forward_split_segments", [] { return gdn::forward<bf16>(with_segments(chain(64))); }, 168, 185744, 3},
     {"forward_split_segments_checkpoints_f16", [] { return gdn::forward<f16>(with_segments(laden(64, Element::f16, true))); }, 168, 187792, 3},
     {"prologue_4_planner", [] { return gdn::prologue<bf16>({.pack = 4, .planner = true}); }, 128, 53280, 2},

@@ -118,5 +118,48 @@ TEST(Cluster, MulticastFeedsProducts) {
   }
 }
 
+TEST(Cluster, SequencesOfDifferentLengthsByMulticast) {
+  // Cluster c sums the first n[c] tiles of x; the first is asked for before the loop. All its CTAs take n from the cluster's index.
+  auto program = kernel("sums", [](Kernel& k) {
+    Dim clusters = k.dim("clusters"), rows = k.dim("rows");
+    auto x = k.in<f32>("x", {rows, 32});
+    auto n = k.in<i32>("n", {clusters});
+    auto y = k.out<f32>("y", {clusters * 2, 32});
+    auto [cta, j, z] = k.grid(clusters * 2);
+    k.cluster(2);
+    auto tile = k.staged<f32>("tile", 3, {16, 32});
+    Role load_ = k.role("load", one_thread()), add = k.role("add", warps(1));
+    Ring ring = k.ring("ring", 3, load_, {add}, tile);
+    load_([&] {
+      const auto bring = [&](Index i) {
+        Stage s = ring.acquire();
+        Index part = k.cluster_rank() * 8;
+        ring.tma_multicast(s, tile[s].view(part, 0, {8, 32}), x.tile({i * 16 + part, 0}, {8, 32}));
+      };
+      Index count = n.read({k.cluster_index()});
+      if_(count > 0, [&] { bring(k.index(0)); });
+      for_range(k.index(1), count, 1, bring);
+    });
+    add([&] {
+      Var<Real> sum(k.real(0.0));
+      for_(n.read({k.cluster_index()}), [&](Index) {
+        Stage s = ring.wait();
+        for_(k.index(16), [&](Index row) { sum.set(sum.get() + tile[s].read(row, k.lane())); });
+        ring.release(s);
+      });
+      y.write({cta, k.lane()}, sum.get());
+    });
+  });
+  const std::vector<double> counts{5, 0, 1, 9};
+  auto x = noise("f32", {9 * 16, 32}, 1);
+  Launch run(program);
+  run.in("x", x).in("n", Array{"i32", {4}, counts}).out("y", "f32", {8, 32}).run();
+  expect_matrix(run["y"], 1e-4, [&](auto r, auto c) {
+    double sum = 0;
+    for (std::int64_t i = 0; i < std::int64_t(counts[std::size_t(r / 2)]) * 16; ++i) sum += x.at(i, c);
+    return sum;
+  });
+}
+
 }  // namespace
 }  // namespace tilewright::test

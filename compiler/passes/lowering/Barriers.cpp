@@ -15,8 +15,8 @@ int arrivals_of(tile::BarrierOp barrier, const LaunchPlan& launch) {
 void Lowering::emit_arrive(tile::ArriveOp op) {
   auto barrier = op.getBarrier().getDefiningOp<tile::BarrierOp>();
   if (!role_.single_thread) hopper::WarpBarrierOp::create(b_, loc_);
-  if (barrier.getCluster()) return arrive_in_cluster(add(shared_base_, barrier.getOffset().value_or(0)));
-  by_lane_zero([&] { hopper::MbarrierArriveOp::create(b_, loc_, add(shared_base_, barrier.getOffset().value_or(0))); });
+  if (barrier.getCluster()) return arrive_in_cluster(add(shared_base_, barrier.getOffset().value_or(0)), "cluster");
+  arrive(add(shared_base_, barrier.getOffset().value_or(0)));
 }
 
 void Lowering::emit_wait_for(tile::WaitForOp op) {

@@ -12,17 +12,17 @@ void Lowering::meet_cluster() {
 }
 
 /// One arrival of the warp (or of the role's only thread) at the mbarrier of every CTA; lane r arrives in CTA r.
-void Lowering::arrive_in_cluster(Value barrier) {
-  auto arrive = [&](Value rank) { hopper::MbarrierArriveRemoteOp::create(b_, loc_, hopper::MapSharedOp::create(b_, loc_, barrier, rank)); };
+void Lowering::arrive_in_cluster(Value barrier, StringRef scope) {
+  const auto arrive_at = [&](Value rank, Value when) {
+    hopper::MbarrierArriveRemoteOp::create(b_, loc_, hopper::MapSharedOp::create(b_, loc_, barrier, rank), when, scope);
+  };
+  const int ctas = launch_.cluster_size();
   if (role_.single_thread) {
-    for (int rank = 0; rank < launch_.cluster_size(); ++rank) arrive(i32(rank));
+    for (int rank = 0; rank < ctas; ++rank) arrive_at(i32(rank), {});
     return;
   }
-  Value some = arith::CmpIOp::create(b_, loc_, arith::CmpIPredicate::ult, lane_, i32(launch_.cluster_size()));
-  auto branch = scf::IfOp::create(b_, loc_, some, false);
-  OpBuilder::InsertionGuard guard(b_);
-  b_.setInsertionPoint(branch.thenBlock()->getTerminator());
-  arrive(lane_);
+  Value some = arith::CmpIOp::create(b_, loc_, arith::CmpIPredicate::ult, lane_, i32(ctas));
+  arrive_at(arith::SelectOp::create(b_, loc_, some, lane_, i32(0)), some);
 }
 
 Value Lowering::remote_address(Value tile, Value row, Value column, Value rank) {
@@ -32,6 +32,7 @@ Value Lowering::remote_address(Value tile, Value row, Value column, Value rank) 
 std::optional<LogicalResult> Lowering::emit_cluster(Operation* op) {
   return llvm::TypeSwitch<Operation*, std::optional<LogicalResult>>(op)
       .Case<tile::ClusterRankOp>([&](tile::ClusterRankOp o) { map_.map(o.getValue(), hopper::ClusterRankOp::create(b_, loc_)); return success(); })
+      .Case<tile::ClusterIndexOp>([&](tile::ClusterIndexOp o) { map_.map(o.getValue(), hopper::ClusterIdOp::create(b_, loc_, o.getDim())); return success(); })
       .Case<tile::ClusterArriveOp>([&](auto) { hopper::ClusterArriveOp::create(b_, loc_); return success(); })
       .Case<tile::ClusterWaitOp>([&](auto) { hopper::ClusterWaitOp::create(b_, loc_); return success(); })
       .Case<tile::RemoteReadOp>([&](tile::RemoteReadOp o) {

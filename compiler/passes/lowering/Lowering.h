@@ -121,7 +121,7 @@ class Lowering {
   Value advance(const RingPosition& position, int stages);
   Value barrier_address(const RingPlan& plan, Value stage, bool full);
   void by_leader(llvm::function_ref<void()> body);
-  void by_lane_zero(llvm::function_ref<void()> body);
+  void arrive(Value barrier);
   // Barriers.cpp
   std::optional<mlir::LogicalResult> emit_concurrent(mlir::Operation* op);
   void emit_arrive(tile::ArriveOp op);
@@ -146,7 +146,7 @@ class Lowering {
   // Clusters.cpp
   std::optional<mlir::LogicalResult> emit_cluster(mlir::Operation* op);
   void meet_cluster();
-  void arrive_in_cluster(Value barrier);
+  void arrive_in_cluster(Value barrier, llvm::StringRef scope);
   Value remote_address(Value tile, Value row, Value column, Value rank);
   // Debug.cpp
   std::optional<mlir::LogicalResult> emit_debug(mlir::Operation* op);

@@ -20,8 +20,7 @@ RingPlan plan_ring(tile::RingOp ring, const LaunchPlan& launch) {
     if (isa<tile::CopyAsyncOp>(user)) plan.copied = true;
     Value filled = verify::filling_of(user).tile;
     if (!filled || isa<tile::CopyAsyncOp>(user)) continue;
-    auto at = filled.getDefiningOp<tile::AtOp>();
-    void* tile = (at ? at.getTile() : filled).getAsOpaquePointer();
+    void* tile = verify::root_of(filled).getTile().getAsOpaquePointer();
     auto type = cast<tile::SharedType>(filled.getType());
     auto load = dyn_cast<tile::TmaLoadOp>(user);
     int parts = load && load.getMulticast() ? launch.cluster_size() : 1;
@@ -83,12 +82,9 @@ void Lowering::by_leader(llvm::function_ref<void()> body) {
   body();
 }
 
-void Lowering::by_lane_zero(llvm::function_ref<void()> body) {
-  if (role_.single_thread) return body();
-  auto branch = scf::IfOp::create(b_, loc_, equal(lane_, 0), false);
-  OpBuilder::InsertionGuard guard(b_);
-  b_.setInsertionPoint(branch.thenBlock()->getTerminator());
-  body();
+/// One arrival of the warp (or of the role's only thread) at a barrier of this CTA.
+void Lowering::arrive(Value barrier) {
+  hopper::MbarrierArriveOp::create(b_, loc_, barrier, role_.single_thread ? Value{} : equal(lane_, 0));
 }
 
 void Lowering::emit_acquire(tile::AcquireOp op) {
@@ -120,8 +116,8 @@ void Lowering::emit_signal(Value ring, Value stage, bool full) {
   const RingPlan& plan = rings_[ring.getAsOpaquePointer()];
   if (full && plan.copied) hopper::CpAsyncArriveOp::create(b_, loc_, barrier_address(plan, stage, true));
   if (!role_.single_thread) hopper::WarpBarrierOp::create(b_, loc_);
-  if (!full && plan.ctas > 1) return arrive_in_cluster(barrier_address(plan, stage, false));
-  by_lane_zero([&] { hopper::MbarrierArriveOp::create(b_, loc_, barrier_address(plan, stage, full)); });
+  if (!full && plan.ctas > 1) return arrive_in_cluster(barrier_address(plan, stage, false), "cta");  // the consumer has read; nobody reads what it wrote
+  arrive(barrier_address(plan, stage, full));
 }
 
 void Lowering::emit_sync() {

@@ -242,9 +242,13 @@ class Kernel {
     builder_->at(where);
     return {{builder_, builder_->one(dsl::Call("cluster_rank"))}};
   }
-  /// Rendezvous of all threads of the cluster: every role calls it.
+  /// Index of this CTA's cluster along an axis of the grid, counted in clusters: the same in all its CTAs, as how often they use a multicast ring has to be.
+  Index cluster_index(int axis = 0, Where where = Where::current()) {
+    builder_->at(where);
+    return {{builder_, builder_->one(dsl::Call("cluster_index").integer(axis))}};
+  }
+  /// Rendezvous of all threads of the cluster: every role calls it. And its two halves.
   void cluster_sync(Where where = Where::current()) { cluster_arrive(where), cluster_wait(where); }
-  /// Its two halves.
   void cluster_arrive(Where where = Where::current()) {
     builder_->at(where);
     builder_->none(dsl::Call("cluster_arrive"));
@@ -254,8 +258,7 @@ class Kernel {
     builder_->none(dsl::Call("cluster_wait"));
   }
 
-  /// Prints for each thread that gets here: C's format with %d %u %x (Index), %lld %llu %llx (Long), %f %e %g (Real). It costs registers and a
-  /// stack and serialises products.
+  /// Prints for each thread that gets here: C's format with %d %u %x (Index), %lld %llu %llx (Long), %f %e %g (Real). Costs a stack, serialises products.
   template <class... In>
   void printf(dsl::Named format, const In&... values) { dsl::printf(*builder_, format, values...); }
   /// Ends the kernel with an error, with `message` and this line, in a thread where the condition does not hold. Costs like printf.

@@ -73,6 +73,8 @@ llvm.func @barriers(%addr: i32, %bytes: i32, %parity: i32) attributes {nvvm.kern
   hopper.cta_barrier
   hopper.named_barrier {id = 15 : i32, threads = 96 : i32}
   hopper.mbarrier_arrive %addr
+  %first = llvm.icmp "eq" %bytes, %parity : i32
+  hopper.mbarrier_arrive %addr when %first
   hopper.mbarrier_expect %addr {bytes = 16384 : i32}
   hopper.mbarrier_expect_dyn %addr, %bytes
   hopper.mbarrier_wait %addr, %parity

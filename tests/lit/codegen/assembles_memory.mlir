@@ -56,8 +56,10 @@ llvm.func @clusters(%map: !llvm.ptr {llvm.byval = !llvm.array<128 x i8>, llvm.al
   hopper.store_remote %t, %v : f32
   %w = hopper.load_remote %t : i32
   hopper.store_remote %t, %w : i32
-  hopper.mbarrier_arrive_remote %t
-  hopper.mbarrier_wait_cluster %s, %i
+  hopper.mbarrier_arrive_remote %t {scope = "cluster"}
+  %first = llvm.icmp "eq" %i, %s : i32
+  hopper.mbarrier_arrive_remote %t when %first {scope = "cta"}
+  %c = hopper.cluster_id {dim = 2 : i32}
   hopper.mbarrier_wait_cluster %s, %i
   hopper.tma_multicast %map, %s, %s, %i {ctas = 3 : i32}
   hopper.tma_multicast %map, %s, %s, %i, %i {ctas = 255 : i32}

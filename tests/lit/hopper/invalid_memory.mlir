@@ -48,6 +48,14 @@ llvm.func @f(%map: !llvm.ptr, %s: i32) {
 
 // -----
 
+llvm.func @f(%s: i32) {
+  // expected-error @+1 {{scope is "gpu", expected "cta" or "cluster"}}
+  hopper.mbarrier_arrive_remote %s {scope = "gpu"}
+  llvm.return
+}
+
+// -----
+
 llvm.func @f() {
   // expected-error @+1 {{named barrier 16, expected an id in 1..15}}
   hopper.named_barrier_arrive {id = 16 : i32, threads = 64 : i32}

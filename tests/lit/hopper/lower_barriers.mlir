@@ -13,6 +13,9 @@ llvm.func @barriers(%addr: i32, %i: i32) {
   hopper.fence_mbarrier_init
   // CHECK: "mbarrier.arrive.release.cta.shared::cta.b64 _, [$0];", "r,~{memory}"
   hopper.mbarrier_arrive %addr
+  // CHECK: "@$1 mbarrier.arrive.release.cta.shared::cta.b64 _, [$0];", "r,b,~{memory}"
+  %first = llvm.icmp "eq" %i, %addr : i32
+  hopper.mbarrier_arrive %addr when %first
   // CHECK: "mbarrier.arrive.expect_tx.shared::cta.b64 _, [$0], 16384;", "r,~{memory}"
   hopper.mbarrier_expect %addr {bytes = 16384 : i32}
   // CHECK: "mbarrier.arrive.expect_tx.shared::cta.b64 _, [$0], $1;", "r,r,~{memory}"

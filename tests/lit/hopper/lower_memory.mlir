@@ -50,6 +50,8 @@ llvm.func @clusters(%map: !llvm.ptr, %s: i32, %i: i32, %f: f32) {
   hopper.named_barrier_arrive {id = 3 : i32, threads = 96 : i32}
   // CHECK: llvm.inline_asm asm_dialect = att "mov.u32 $0, %cluster_ctarank;", "=r"
   %r = hopper.cluster_rank
+  // CHECK: "mov.u32 $0, %clusterid.y;", "=r"
+  %c = hopper.cluster_id {dim = 1 : i32}
   // CHECK: "barrier.cluster.arrive.release;", "~{memory}"
   hopper.cluster_arrive
   // CHECK: "barrier.cluster.wait.acquire;", "~{memory}"
@@ -61,7 +63,10 @@ llvm.func @clusters(%map: !llvm.ptr, %s: i32, %i: i32, %f: f32) {
   // CHECK: "st.shared::cluster.b32 [$0], $1;", "r,f,~{memory}"
   hopper.store_remote %t, %v : f32
   // CHECK: "mbarrier.arrive.release.cluster.shared::cluster.b64 _, [$0];"
-  hopper.mbarrier_arrive_remote %t
+  hopper.mbarrier_arrive_remote %t {scope = "cluster"}
+  // CHECK: "@$1 mbarrier.arrive.release.cta.shared::cluster.b64 _, [$0];"
+  %first = llvm.icmp "eq" %i, %s : i32
+  hopper.mbarrier_arrive_remote %t when %first {scope = "cta"}
   // CHECK: mbarrier.try_wait.parity.acquire.cluster.shared::cta.b64 done, [$0], $1;
   hopper.mbarrier_wait_cluster %s, %i
   // CHECK: mov.b16 ctas, 3;\0Acp.async.bulk.tensor.2d.shared::cluster.global.mbarrier::complete_tx::bytes.multicast::cluster [$1], [$0, {$3, $4}], [$2], ctas;

@@ -49,8 +49,11 @@ llvm.func @barriers(%addr: i32, %i: i32) {
   hopper.mbarrier_init %addr {count = 2 : i32}
   // CHECK: hopper.fence_mbarrier_init
   hopper.fence_mbarrier_init
-  // CHECK: hopper.mbarrier_arrive %{{.*}}
+  // CHECK: hopper.mbarrier_arrive %{{[0-9a-z]+$}}
   hopper.mbarrier_arrive %addr
+  // CHECK: hopper.mbarrier_arrive %{{.*}} when %{{.*}}
+  %when = llvm.icmp "eq" %addr, %addr : i32
+  hopper.mbarrier_arrive %addr when %when
   // CHECK: hopper.mbarrier_expect %{{.*}} {bytes = 16384 : i32}
   hopper.mbarrier_expect %addr {bytes = 16384 : i32}
   // CHECK: hopper.mbarrier_expect_dyn %{{.*}}, %{{.*}}

@@ -25,9 +25,9 @@ tile.kernel "k" params ["x"] attributes {cluster = array<i32: 2, 1, 1>, shapes =
     // CHECK: hopper.warp_barrier
     // CHECK: arith.cmpi ult
     // CHECK: hopper.map_shared
-    // CHECK: hopper.mbarrier_arrive_remote
+    // CHECK: hopper.mbarrier_arrive_remote {{.*}} when {{.*}} {scope = "cta"}
     tile.release %ring[%s]
-    // CHECK: hopper.mbarrier_arrive_remote
+    // CHECK: hopper.mbarrier_arrive_remote {{.*}} {scope = "cluster"}
     tile.arrive %b
   }
   tile.role "make" warps 1 attributes {single_thread} {
@@ -38,6 +38,8 @@ tile.kernel "k" params ["x"] attributes {cluster = array<i32: 2, 1, 1>, shapes =
     %at = tile.at %a[%s] : <64x64xbf16>
     %zero = arith.constant 0 : i32
     %half = arith.constant 32 : i32
+    // CHECK: hopper.cluster_id {dim = 0 : i32}
+    %cluster = tile.cluster_index 0
     // CHECK: %[[RANK:.*]] = hopper.cluster_rank
     %rank = tile.cluster_rank
     %row = arith.muli %rank, %half : i32
@@ -50,7 +52,7 @@ tile.kernel "k" params ["x"] attributes {cluster = array<i32: 2, 1, 1>, shapes =
     // CHECK: hopper.load_remote
     %v = tile.remote_read %w[%zero, %half] of %rank : <1x32xf32> -> f32
     // CHECK: hopper.store_remote
-    tile.remote_write %v -> %w[%zero, %zero] of %zero : f32, <1x32xf32>
+    tile.remote_write %v -> %w[%zero, %zero] of %cluster : f32, <1x32xf32>
   }
   // CHECK: hopper.cluster_arrive
   // CHECK-NEXT: hopper.cluster_wait

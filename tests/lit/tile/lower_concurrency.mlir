@@ -11,8 +11,7 @@ tile.kernel "k" params ["x", "h"] attributes {shapes = [{kind = "tensor", shape 
   // CHECK: hopper.cta_barrier
   tile.role "wide" warps 4 {
     // CHECK: hopper.warp_barrier
-    // CHECK: scf.if
-    // CHECK: hopper.mbarrier_arrive
+    // CHECK: hopper.mbarrier_arrive %{{.*}} when %
     tile.arrive %b
     // The first set of roles has the barrier behind those of the roles (1).
     // CHECK: hopper.named_barrier {id = 2 : i32, threads = 160 : i32}

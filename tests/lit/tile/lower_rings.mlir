@@ -30,8 +30,7 @@ tile.kernel "k" params ["x"] attributes {shapes = [{kind = "tensor", shape = ["6
     tile.tma_load %x[%zero, %zero] -> %at, %ring[%s] box [64, 64] : <64x64xbf16>, <64x64xbf16>
     // Every warp arrives once, when all its lanes are done.
     // CHECK: hopper.warp_barrier
-    // CHECK: scf.if
-    // CHECK: hopper.mbarrier_arrive
+    // CHECK: hopper.mbarrier_arrive %{{.*}} when %
     tile.commit %ring[%s]
   }
   tile.role "use" warps 4 {

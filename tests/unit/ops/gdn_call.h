@@ -1,18 +1,39 @@
-// A call of gdn_forward on the simulated device, whose memory is the host's.
+// A call of gdn_forward on the simulated device, or with TILEWRIGHT_TEST_DEVICE=cuda on a card.
 #pragma once
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
 #include <cmath>
+#include <cstdlib>
 #include <memory>
+#include <string_view>
 #include <vector>
 
 #include "kernels/gdn/reference.h"
 #include "runtime/ops/gdn_forward.h"
+#include "runtime/sim/simulator.h"
 #include "tests/unit/error_of.h"
 #include "tilewright/half.h"
 
 namespace tilewright::ops {
+
+inline bool on_card() {
+  const char* device = std::getenv("TILEWRIGHT_TEST_DEVICE");
+  return device != nullptr && std::string_view(device) == "cuda";
+}
+/// A simulated device of one's own, or the card.
+inline std::shared_ptr<runtime::Device> test_device() {
+  if (!on_card()) return runtime::make_simulated_device();
+  static const std::shared_ptr<runtime::Device> card = runtime::make_device("cuda");
+  return card;
+}
+/// What only the simulated device can be told.
+inline void set_checks(runtime::Device& device, bool on) {
+  if (!on_card()) runtime::sim::set_checks(device, on);
+}
+inline void set_schedule(runtime::Device& device, std::uint64_t seed) {
+  if (!on_card()) runtime::sim::set_schedule(device, seed);
+}
 
 struct Heads {
   int hq = 1, hk = 1, hv = 2;
@@ -34,7 +55,7 @@ struct Call {
   GdnForwardArguments args;
 
   explicit Call(std::vector<std::int64_t> lens, Heads h = {}, gdn::Kind kind = gdn::Kind::ordinary,
-                std::shared_ptr<runtime::Device> on = runtime::make_simulated_device(), gdn::DType dtype = gdn::DType::bf16)
+                std::shared_ptr<runtime::Device> on = test_device(), gdn::DType dtype = gdn::DType::bf16)
       : heads(h), device(std::move(on)) {
     gdn::InputShape shape;
     shape.lens = std::move(lens), shape.hk = shape.hv = h.all(), shape.dk = h.dk, shape.dv = h.dv, shape.dtype = dtype;

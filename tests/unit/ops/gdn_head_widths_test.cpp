@@ -1,5 +1,4 @@
 // Heads of 64 and 128 columns in every combination, each against the fp64 token recurrence.
-#include "runtime/sim/simulator.h"
 #include "tests/unit/ops/gdn_call.h"
 
 namespace tilewright::ops {
@@ -56,7 +55,7 @@ TEST(GdnHeadWidths, EveryCombination) {
   for (const Case& c : cases) {
     SCOPED_TRACE(testing::Message() << c.dk << " x " << c.dv << " " << gdn::name_of(c.dtype) << " " << gdn::name_of(c.form) << " " << gdn::name_of(c.order) << " "
                                     << name_of(c.initial) << " to " << name_of(c.final) << (c.l2norm ? " l2norm " : " ") << gdn::name_of(c.kind));
-    Call call({130, 0, 1, 64}, {1, 1, 2, c.dk, c.dv}, c.kind, runtime::make_simulated_device(), c.dtype);
+    Call call({130, 0, 1, 64}, {1, 1, 2, c.dk, c.dv}, c.kind, test_device(), c.dtype);
     if (c.initial != Dtype::f32) {
       const DType stored = c.initial == Dtype::bf16 ? DType::bf16 : DType::f16;
       const auto bits = halves(call.in.initial_state, stored);
@@ -113,7 +112,7 @@ TEST(GdnHeadWidths, FormsSchedulesAndASecondRunGiveTheSameBits) {
   const auto o = narrow.o;
   for (const std::uint64_t seed : {0, 1, 2, 3}) {
     SCOPED_TRACE(testing::Message() << "schedule " << seed);
-    runtime::sim::set_schedule(*halved.device, seed), runtime::sim::set_schedule(*narrow.device, seed);
+    set_schedule(*halved.device, seed), set_schedule(*narrow.device, seed);
     halved.run({split, {}}), halved.fetch();
     EXPECT_EQ(halved.o, whole.o);
     EXPECT_EQ(halved.state, whole.state);

@@ -4,7 +4,6 @@
 #include <thread>
 
 #include "runtime/ops/gdn_forward_check.h"
-#include "runtime/sim/simulator.h"
 #include "tests/unit/ops/gdn_call.h"
 
 namespace tilewright::ops {
@@ -75,10 +74,10 @@ TEST(GdnOffsets, GoodSequencesGetTheirResultsAndTheOthersNone) {
                               {0, 270, 70, 200, 266, 269}, {0, 70, 70, least, most, least}, {most, least, 0, 0, 64, 64}, {0, 70, 70, most, 0, 269}})
       call.expect(cu, right, op);
     for (const std::uint64_t seed : {1, 2, 3, 4}) {  // a sequence is left after three stages, one or none
-      runtime::sim::set_schedule(*call.device, seed);
+      set_schedule(*call.device, seed);
       call.expect({0, 70, 70, 0, 130, 131}, right, op);
     }
-    runtime::sim::set_schedule(*call.device, 0);
+    set_schedule(*call.device, 0);
     if (form == gdn::Form::split) continue;
     for (const Offsets& cu : {Offsets{0, 70, 70, 200, 266 + kHigh, 269}, {0, 70 - kHigh, 70, 200, 266, 269}, {0, 70, 70, 200, 266, -1}, {kHigh, 70, 70, 200, 266, 269},
                               {0, 70, 70, 200, 266, (std::int64_t{1} << 62) + 269}})
@@ -154,7 +153,7 @@ TEST(GdnOffsets, ManySequences) {
     std::vector<std::int64_t> lens(static_cast<std::size_t>(N));
     lens[0] = T;
     Call call(lens, {1, 1, 1});
-    runtime::sim::set_checks(*call.device, N < 100);
+    set_checks(*call.device, N < 100);
     GdnForward op(*call.device, {});
     Offsets good(static_cast<std::size_t>(N) + 1);
     for (std::int64_t n = 0; n <= N; ++n) good[static_cast<std::size_t>(n)] = n * T / N;

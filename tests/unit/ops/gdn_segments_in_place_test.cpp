@@ -27,7 +27,7 @@ struct Pooled : Call {
   static constexpr std::int64_t kInner = 128, kGap = 3 * kInner;
   std::vector<std::uint8_t> before;  ///< the pool's bytes
 
-  Pooled(std::vector<std::int64_t> lens, std::int64_t rows, Dtype states, Heads h = {1, 1, 2}, std::shared_ptr<runtime::Device> on = runtime::make_simulated_device())
+  Pooled(std::vector<std::int64_t> lens, std::int64_t rows, Dtype states, Heads h = {1, 1, 2}, std::shared_ptr<runtime::Device> on = test_device())
       : Call(std::move(lens), h, gdn::Kind::ordinary, std::move(on)) {
     const std::int64_t pitch = h.all() * kInner * kInner + kGap;
     for (std::int64_t i = 0; i < rows * pitch; ++i) {
@@ -170,7 +170,7 @@ TEST(GdnSegmentsInPlace, OneOperatorServesBothKindsOfCalls) {
 
 TEST(GdnSegmentsInPlace, WhereThePlannerChooses) {
   Pooled call({100 * 64, 1, 60 * 64 + 7}, 3, Dtype::f32, {1, 1, 1});
-  runtime::sim::set_checks(*call.device, false);
+  set_checks(*call.device, false);
   const Left apart = call.cut(false, 0, Form::full, HeadClass::chosen);
   GdnForwardArguments in_place = call.args;
   in_place.final_state = in_place.initial_state;
