@@ -45,7 +45,8 @@ nvidia-smi --query-gpu=name,driver_version --format=csv,noheader
 step card 60 "$folder/tilewright" run copy --shape 300 --device cuda --check  # fails without a card; the next two would not
 step unit_cuda 60 "$folder/unit_cuda" --gtest_brief=1 '--gtest_filter=-CudaTest.*'  # those over the stand-in driver run anywhere
 step card_calls 120 "$folder/card_calls" --gtest_brief=1  # two cards show more than one
-step unit_ops 200 "$folder/unit_ops" --gtest_brief=1 '--gtest_filter=Gdn*:BatchInvariance.*'
+# A card reports bad offsets with the next call (card_calls asks for that); schedules are the simulated device's.
+step unit_ops 200 "$folder/unit_ops" --gtest_brief=1 '--gtest_filter=Gdn*:BatchInvariance.*-GdnOffsets.*:*BadOffsets*:*Schedules*'
 step host_bench 60 "$folder/host_bench"
 step agreement 120 "$folder/agreement" --json "$logs/agreement.json"
 step unit_sim 90 "$folder/unit_sim" --gtest_brief=1
