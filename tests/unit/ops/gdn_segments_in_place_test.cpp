@@ -204,7 +204,9 @@ TEST(GdnSegmentsInPlace, RowsOfOthersAndPoolsThatOverlapAreRefused) {
     change(a);
     return test::error_of([&] { GdnForward(*call.device).run(a); });
   };
-  if (!on_card()) EXPECT_EQ(refusal([](auto&) {}), "gdn_forward: read_slots[0] is 3, expected a row of its own: sequence 1 writes it and sequence 0 reads it, in place");
+  if (!on_card()) {
+    EXPECT_EQ(refusal([](auto&) {}), "gdn_forward: read_slots[0] is 3, expected a row of its own: sequence 1 writes it and sequence 0 reads it, in place");
+  }
   EXPECT_EQ(refusal([](auto& a) { a.initial_rows = a.final_rows = 5, a.final_state.address += static_cast<std::uint64_t>(a.final_state.strides[0]) * 4; }),
             "gdn_forward: final_state overlaps initial_state, expected memory of its own");
   EXPECT_EQ(refusal([](auto& a) { a.final_state.strides[0] += 128; }), "gdn_forward: final_state overlaps initial_state, expected memory of its own or the same dtype and strides");
