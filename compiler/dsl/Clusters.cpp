@@ -14,11 +14,6 @@ void cluster(Recording& r, Arguments& a) {
   r.kernel->setAttr("cluster", r.ops.getDenseI32ArrayAttr(extents));
 }
 void cluster_rank(Recording& r, Arguments& a) { a.result(r.make<tile::ClusterRankOp>(r.ops.getI32Type())); }
-void cluster_index(Recording& r, Arguments& a) {
-  const std::int64_t axis = a.integer();
-  if (axis < 0 || axis > 2) r.fail("axis " + std::to_string(axis) + " of the grid, expected 0, 1 or 2");
-  a.result(r.make<tile::ClusterIndexOp>(r.ops.getI32Type(), r.i32(axis)));
-}
 template <class Op>
 void barrier(Recording& r, Arguments&) {
   r.in_role("the cluster's barrier");
@@ -56,7 +51,6 @@ void remote_write(Recording& r, Arguments& a) {
 void add_clusters(Handlers& h) {
   h["cluster"] = cluster;
   h["cluster_rank"] = cluster_rank;
-  h["cluster_index"] = cluster_index;
   h["cluster_arrive"] = barrier<tile::ClusterArriveOp>;
   h["cluster_wait"] = barrier<tile::ClusterWaitOp>;
   h["barrier_of_cluster"] = barrier_of_cluster;

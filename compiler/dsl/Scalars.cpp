@@ -119,10 +119,11 @@ void convert(Recording& r, Arguments& a) {
   else r.fail("no conversion between these scalar types");
 }
 
-void block_index(Recording& r, Arguments& a) {
+template <class Op>
+void index_in_grid(Recording& r, Arguments& a) {
   const std::int64_t axis = a.integer();
   if (axis < 0 || axis > 2) r.fail("axis " + std::to_string(axis) + " of the grid, expected 0, 1 or 2");
-  a.result(r.make<tile::BlockIndexOp>(r.ops.getI32Type(), r.i32(axis)));
+  a.result(r.make<Op>(r.ops.getI32Type(), r.i32(axis)));
 }
 
 template <class Op>
@@ -167,7 +168,8 @@ void add_scalars(Handlers& h) {
   h["math"] = math;
   h["round"] = round;
   h["convert"] = convert;
-  h["block_index"] = block_index;
+  h["block_index"] = index_in_grid<tile::BlockIndexOp>;
+  h["cluster_index"] = index_in_grid<tile::ClusterIndexOp>;
   h["thread"] = thread_index<tile::ThreadOp>;
   h["lane"] = thread_index<tile::LaneOp>;
   h["warp"] = thread_index<tile::WarpOp>;

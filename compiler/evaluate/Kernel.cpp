@@ -24,14 +24,8 @@ void Cta::declare(Operation& op) {
   } else if (auto o = dyn_cast<tile::RingOp>(op)) {
     RingState r;
     r.stages = o.getStages();
-    llvm::SmallDenseSet<Value> loaded;
-    for (Operation* user : o.getRing().getUsers()) {
-      r.commits |= isa<tile::CommitOp>(user);
-      if (!isa<tile::TmaLoadOp, tile::BulkLoadOp>(user)) continue;
-      auto root = verify::root_of(verify::filling_of(user).tile);
-      auto type = root.getTile().getType();
-      if (loaded.insert(root.getTile()).second) r.bytes += type.getShape()[0] * type.getShape()[1] * tile::element_bytes(type.getElementType());
-    }
+    r.bytes = verify::stage_copies(o).bytes;
+    for (Operation* user : o.getRing().getUsers()) r.commits |= isa<tile::CommitOp>(user);
     r.landed.assign(r.stages, 0), r.committed.assign(r.stages, false);
     for (Attribute c : o.getConsumers()) r.released[cast<StringAttr>(c).getValue().str()].assign(r.stages, 0);
     rings[o.getRing()] = std::move(r);

@@ -3,6 +3,7 @@
 #include <optional>
 
 #include "dialect/tile/Tile.h"
+#include "llvm/ADT/DenseSet.h"
 #include "mlir/IR/Matchers.h"
 
 namespace tilewright::verify {
@@ -37,6 +38,25 @@ inline Filling filling_of(mlir::Operation* op) {
   if (auto load = llvm::dyn_cast<tile::BulkLoadOp>(op)) return {load.getRing(), load.getTile()};
   if (auto copy = llvm::dyn_cast<tile::CopyAsyncOp>(op)) return {copy.getRing(), copy.getTile()};
   return {};
+}
+
+/// What copies by TMA and bulk copies bring into each stage of a ring: its tiles, each of them whole, and whether parts of one come from other CTAs.
+struct StageCopies {
+  std::int64_t bytes = 0;
+  bool multicast = false;
+};
+inline StageCopies stage_copies(tile::RingOp ring) {
+  StageCopies copies;
+  llvm::SmallDenseSet<mlir::Value> tiles;
+  for (mlir::Operation* user : ring.getRing().getUsers()) {
+    if (!llvm::isa<tile::TmaLoadOp, tile::BulkLoadOp>(user)) continue;
+    auto load = llvm::dyn_cast<tile::TmaLoadOp>(user);
+    copies.multicast |= load && load.getMulticast();
+    auto tile = root_of(filling_of(user).tile);
+    auto type = tile.getTile().getType();
+    if (tiles.insert(tile.getTile()).second) copies.bytes += type.getShape()[0] * type.getShape()[1] * tile::element_bytes(type.getElementType());
+  }
+  return copies;
 }
 
 /// Where a tile used by an operation begins in its allocation; no value where that is known only at run time.

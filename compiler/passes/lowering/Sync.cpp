@@ -13,20 +13,13 @@ RingPlan plan_ring(tile::RingOp ring, const LaunchPlan& launch) {
   RingPlan plan;
   plan.offset = static_cast<int>(ring.getOffset().value_or(0));
   plan.stages = static_cast<int>(ring.getStages());
+  const verify::StageCopies copies = verify::stage_copies(ring);
+  plan.bytes = static_cast<int>(copies.bytes);
+  if (copies.multicast) plan.ctas = launch.cluster_size();
   bool committed = false;
-  std::set<void*> loaded;
   for (Operation* user : ring.getRing().getUsers()) {
-    if (isa<tile::CommitOp>(user)) committed = true;
-    if (isa<tile::CopyAsyncOp>(user)) plan.copied = true;
-    Value filled = verify::filling_of(user).tile;
-    if (!filled || isa<tile::CopyAsyncOp>(user)) continue;
-    void* tile = verify::root_of(filled).getTile().getAsOpaquePointer();
-    auto type = cast<tile::SharedType>(filled.getType());
-    auto load = dyn_cast<tile::TmaLoadOp>(user);
-    int parts = load && load.getMulticast() ? launch.cluster_size() : 1;
-    plan.ctas = std::max(plan.ctas, parts);
-    if (loaded.insert(tile).second)
-      plan.bytes += parts * static_cast<int>(type.getShape()[0] * type.getShape()[1] * tile::element_bytes(type.getElementType()));
+    committed |= isa<tile::CommitOp>(user);
+    plan.copied |= isa<tile::CopyAsyncOp>(user);
   }
   int warps = arrivals(launch, ring.getProducer());
   plan.full_arrivals = (plan.bytes ? 1 : 0) + (committed ? warps : 0) + (plan.copied ? 32 * warps : 0);

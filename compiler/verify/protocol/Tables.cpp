@@ -58,17 +58,10 @@ void describe_rings(Program& p) {
   for (auto op : p.kernel.getBody().getOps<tile::RingOp>()) {
     RingInfo r;
     r.op = op, r.name = op.getSymName().str(), r.stages = static_cast<int>(op.getStages());
-    llvm::DenseSet<Value> loaded;
-    for (Operation* user : op.getRing().getUsers()) {
-      r.committed |= isa<tile::CommitOp>(user);
-      Value filled = filling_of(user).tile;
-      if (!filled || isa<tile::CopyAsyncOp>(user)) continue;
-      auto type = cast<tile::SharedType>(filled.getType());
-      auto load = dyn_cast<tile::TmaLoadOp>(user);
-      int parts = load && load.getMulticast() ? p.launch.cluster_size() : 1;
-      r.ctas = std::max(r.ctas, parts);
-      if (loaded.insert(root_of(filled).getTile()).second) r.bytes += parts * type.getShape()[0] * type.getShape()[1] * tile::element_bytes(type.getElementType());
-    }
+    const StageCopies copies = stage_copies(op);
+    r.bytes = copies.bytes;
+    if (copies.multicast) r.ctas = p.launch.cluster_size();
+    for (Operation* user : op.getRing().getUsers()) r.committed |= isa<tile::CommitOp>(user);
     int producer = warps(op.getProducer());
     r.full_arrivals = (r.bytes ? 1 : 0) + (r.committed ? producer : 0);
     for (Attribute c : op.getConsumers()) r.empty_arrivals += r.ctas * warps(cast<StringAttr>(c).getValue());
